@@ -1,0 +1,51 @@
+/* Allocation over the caller's allocator or the C library's. Relies on: aligned_alloc. */
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void *standard_alloc(const void *unused, size_t alignment, size_t size) {
+    (void)unused;
+    size_t rounded;
+    if (!ss_add_size(size, alignment - 1, &rounded)) return NULL;
+    return aligned_alloc(alignment, rounded / alignment * alignment);
+}
+
+void *ss_alloc(const ss_allocator *memory, size_t count, size_t size) {
+    size_t bytes;
+    if (!ss_mul_size(count, size, &bytes)) return NULL;
+    if (bytes == 0) bytes = 1;
+    if (memory) return memory->alloc(memory->context, SS_ALIGNMENT, bytes);
+    return standard_alloc(NULL, SS_ALIGNMENT, bytes);
+}
+
+void *ss_alloc_zero(const ss_allocator *memory, size_t count, size_t size) {
+    void *block = ss_alloc(memory, count, size);
+    if (block) memset(block, 0, count * size);
+    return block;
+}
+
+void ss_free(const ss_allocator *memory, void *block) {
+    if (!block) return;
+    if (memory)
+        memory->free(memory->context, block);
+    else
+        free(block);
+}
+
+bool ss_grow(const ss_allocator *memory, void *items, size_t *capacity, size_t needed, size_t size) {
+    if (needed <= *capacity) return true;
+    size_t wanted = *capacity ? *capacity : 8;
+    while (wanted < needed) {
+        if (!ss_mul_size(wanted, 2, &wanted)) return false;
+    }
+    void *old;
+    memcpy(&old, items, sizeof old); /* items is a pointer to a pointer of any type */
+    void *grown = ss_alloc(memory, wanted, size);
+    if (!grown) return false;
+    if (old) memcpy(grown, old, *capacity * size);
+    ss_free(memory, old);
+    memcpy(items, &grown, sizeof grown);
+    *capacity = wanted;
+    return true;
+}

@@ -1,0 +1,42 @@
+/* Instruction sets: which level this processor has, and which one a call uses.
+ *
+ * Kernels live in files named *_simd.c, written once over math/simd.h and compiled once per level; each
+ * function's name gets its level's suffix through SS_AT_LEVEL. A plain file beside it picks the level:
+ *
+ *     SS_DECLARE_LEVELS(void, ss_softmax_row, (const float *scores, size_t n))      // row_simd.h
+ *     ... SS_PICK_LEVEL(isa, ss_softmax_row)(scores, n) ...
+ *
+ * Relies on: the compiler's processor detection. */
+#ifndef SS_MATH_ISA_H
+#define SS_MATH_ISA_H
+
+/* X(level, name): from the lowest to the highest. */
+#define SS_ISA_LIST(X)                                                                                       \
+    X(SS_ISA_BASE, "base")                                                                                   \
+    X(SS_ISA_AVX2, "avx2")                                                                                   \
+    X(SS_ISA_AVX512, "avx512")
+
+typedef enum ss_isa {
+#define SS_ISA_ENUM(level, name) level,
+    SS_ISA_LIST(SS_ISA_ENUM)
+#undef SS_ISA_ENUM
+} ss_isa;
+
+/* The highest level that this processor and this build have. */
+ss_isa ss_isa_best(void);
+
+const char *ss_isa_name(ss_isa isa);
+
+#if defined(__x86_64__)
+#define SS_DECLARE_LEVELS(type, name, parameters)                                                            \
+    type name##_base parameters;                                                                             \
+    type name##_avx2 parameters;                                                                             \
+    type name##_avx512 parameters;
+#define SS_PICK_LEVEL(isa, name)                                                                             \
+    ((isa) == SS_ISA_AVX512 ? name##_avx512 : (isa) == SS_ISA_AVX2 ? name##_avx2 : name##_base)
+#else
+#define SS_DECLARE_LEVELS(type, name, parameters) type name##_base parameters;
+#define SS_PICK_LEVEL(isa, name)                  ((void)(isa), name##_base)
+#endif
+
+#endif

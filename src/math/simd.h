@@ -1,0 +1,119 @@
+/* Vectors of the width of the level being compiled, for *_simd.c files only.
+ *
+ *     vf, vd       SS_LANES floats, SS_LANES/2 doubles; operators + - * / and comparisons work on them
+ *     vi           SS_LANES int32: what comparing two vf gives (0 or -1 a lane)
+ *     SS_AT_LEVEL(name)  name with the level's suffix, for every function with external linkage
+ *
+ * Loads and stores take any address. The *_tail forms touch only the first `count` < SS_LANES items and
+ * put `fill` into the other lanes. Written over the compiler's vector extension, so the lowest level also
+ * serves processors other than x86. Relies on: GCC or clang. */
+#ifndef SS_MATH_SIMD_H
+#define SS_MATH_SIMD_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+#if defined(__AVX512F__)
+#define SS_LANES          16
+#define SS_AT_LEVEL(name) name##_avx512
+#elif defined(__AVX2__)
+#define SS_LANES          8
+#define SS_AT_LEVEL(name) name##_avx2
+#else
+#define SS_LANES          4
+#define SS_AT_LEVEL(name) name##_base
+#endif
+
+typedef float vf __attribute__((vector_size(SS_LANES * 4)));
+typedef int32_t vi __attribute__((vector_size(SS_LANES * 4)));
+typedef double vd __attribute__((vector_size(SS_LANES * 4)));
+typedef int64_t vl __attribute__((vector_size(SS_LANES * 4)));
+
+static inline vf vf_load(const float *from) {
+    vf v;
+    memcpy(&v, from, sizeof v);
+    return v;
+}
+static inline void vf_store(float *to, vf v) {
+    memcpy(to, &v, sizeof v);
+}
+static inline vf vf_all(float x) {
+    return x - (vf){0}; /* x - 0 keeps the sign of a zero */
+}
+static inline vd vd_all(double x) {
+    return x - (vd){0};
+}
+
+static inline vf vf_load_tail(const float *from, size_t count, float fill) {
+#if defined(__AVX512F__)
+    return (vf)_mm512_mask_loadu_ps(_mm512_set1_ps(fill), (__mmask16)((1u << count) - 1), from);
+#else
+    vf v = vf_all(fill);
+    for (size_t lane = 0; lane < count; lane++) v[lane] = from[lane];
+    return v;
+#endif
+}
+static inline void vf_store_tail(float *to, vf v, size_t count) {
+#if defined(__AVX512F__)
+    _mm512_mask_storeu_ps(to, (__mmask16)((1u << count) - 1), (__m512)v);
+#else
+    for (size_t lane = 0; lane < count; lane++) to[lane] = v[lane];
+#endif
+}
+
+/* mask ? a : b, lane by lane */
+static inline vf vf_pick(vi mask, vf a, vf b) {
+    return (vf)((mask & (vi)a) | (~mask & (vi)b));
+}
+/* the larger; a NaN in `b` gives b, as the comparison is false */
+static inline vf vf_max(vf a, vf b) {
+#if defined(__AVX512F__)
+    return (vf)_mm512_max_ps((__m512)a, (__m512)b);
+#elif defined(__AVX2__)
+    return (vf)_mm256_max_ps((__m256)a, (__m256)b);
+#else
+    return vf_pick(a > b, a, b);
+#endif
+}
+
+/* the lower and the upper half of the lanes as doubles */
+static inline vd vd_low(vf v) {
+#if defined(__AVX512F__)
+    return (vd)_mm512_cvtps_pd(_mm512_castps512_ps256((__m512)v));
+#elif defined(__AVX2__)
+    return (vd)_mm256_cvtps_pd(_mm256_castps256_ps128((__m256)v));
+#else
+    return (vd){v[0], v[1]};
+#endif
+}
+static inline vd vd_high(vf v) {
+#if defined(__AVX512F__)
+    return (vd)_mm512_cvtps_pd(_mm512_extractf32x8_ps((__m512)v, 1));
+#elif defined(__AVX2__)
+    return (vd)_mm256_cvtps_pd(_mm256_extractf128_ps((__m256)v, 1));
+#else
+    return (vd){v[2], v[3]};
+#endif
+}
+
+/* sums and maxima over the lanes, in a fixed order */
+static inline double vd_sum(vd v) {
+#if defined(__AVX512F__)
+    return _mm512_reduce_add_pd((__m512d)v);
+#else
+    double sum = 0;
+    for (size_t lane = 0; lane < SS_LANES / 2; lane++) sum += v[lane];
+    return sum;
+#endif
+}
+static inline float vf_top(vf v) {
+    float top = v[0];
+    for (size_t lane = 1; lane < SS_LANES; lane++) top = v[lane] > top ? v[lane] : top;
+    return top;
+}
+
+#endif
