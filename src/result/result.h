@@ -2,14 +2,14 @@
  *
  *     ss_result result;
  *     SS_TRY(ss_result_create(&result, "inspect", error));
- *     json_t *head = ss_result_item(&result, ss_result_array(&result, layer, "heads"));
+ *     json_t *head = ss_result_indexed(&result, ss_result_array(&result, layer, "heads"), 3);
  *     ss_result_number(&result, head, "first_key", first_key, "no row has two or more keys");
- *     status = ss_result_save(&result, "out.json", error);       // also reports memory that ran out on the
- * way ss_result_free(&result);
+ *     status = ss_result_save(&result, "out.json", error); // says when memory ran out on the way
+ *     ss_result_free(&result);
  *
  * The tree is jansson's own; nodes are borrowed from it. Setters return nothing: the first allocation that
  * fails marks the result, later setters do nothing harmful, and ss_result_check (or saving) says SS_E_MEMORY.
- * jansson allocates from the C library. Not thread-safe. Relies on: jansson, base/file, measure. */
+ * jansson allocates from the C library. Not thread-safe. Relies on: jansson, formats/json, text/utf8. */
 #ifndef SS_RESULT_RESULT_H
 #define SS_RESULT_RESULT_H
 
@@ -39,18 +39,20 @@ ss_status ss_result_check(const ss_result *result, ss_error *error);
 json_t *ss_result_object(ss_result *result, json_t *parent, const char *key);
 json_t *ss_result_array(ss_result *result, json_t *parent, const char *key);
 json_t *ss_result_item(ss_result *result, json_t *array); /* append an empty object */
-json_t *ss_result_at(const ss_result *result, json_t *array,
-                     size_t index); /* item whose "index" it is, or NULL */
+
+/* The item of an array of objects whose "index" is `index`, appended when there is none. */
+json_t *ss_result_indexed(ss_result *result, json_t *array, size_t index);
 
 /* ---- values: set, replacing what was there ---- */
 
-/* A real number. NaN and infinity become null, with `reason` in the object's "absent" (NULL: "not finite").
- */
+/* A real number. NaN and infinity become null, with `reason` in the object's "absent" (NULL: "not
+ * finite"). */
 void ss_result_number(ss_result *result, json_t *object, const char *key, double value, const char *reason);
 void ss_result_count(ss_result *result, json_t *object, const char *key, size_t value);
 void ss_result_bool(ss_result *result, json_t *object, const char *key, bool value);
 
-/* Text from anywhere: bytes that are not UTF-8 become U+FFFD. NULL text becomes null. */
+/* Text from anywhere: bytes that are not UTF-8 become U+FFFD, and NUL, which many readers refuse, the control
+ * character SUB. NULL text becomes null. */
 void ss_result_text(ss_result *result, json_t *object, const char *key, const char *text);
 void ss_result_bytes(ss_result *result, json_t *object, const char *key, const char *bytes, size_t length);
 
