@@ -1,13 +1,14 @@
-/* Column sums: rows are read once, straight down, eight vectors of columns at a time, so that the sums stay in
- * registers and every row is read in whole cache lines. Plain twin: tests/unit/probe_keys_test.c.
- * Relies on: math/simd. */
+/* Column sums: rows are read once, straight down, eight vectors of columns at a time, so that the sums stay
+ * in registers and every row is read in whole cache lines. Plain twin: tests/unit/probe_keys_test.c. Relies
+ * on: math/simd. */
 #include "probe/columns.h"
 
 #include "math/simd.h"
 
 #define WIDE 8 /* vectors of a step: enough to hide the latency of the additions */
 
-static inline void add_wide(const float *weights, size_t stride, const float *scale, size_t rows, float *sums) {
+static inline void add_wide(const float *weights, size_t stride, const float *scale, size_t rows,
+                            float *sums) {
     vf total[WIDE];
     for (size_t v = 0; v < WIDE; v++) total[v] = vf_load(sums + v * SS_LANES);
     for (size_t r = 0; r < rows; r++) {
@@ -17,7 +18,8 @@ static inline void add_wide(const float *weights, size_t stride, const float *sc
     for (size_t v = 0; v < WIDE; v++) vf_store(sums + v * SS_LANES, total[v]);
 }
 
-static inline void add_one(const float *weights, size_t stride, const float *scale, size_t rows, float *sums) {
+static inline void add_one(const float *weights, size_t stride, const float *scale, size_t rows,
+                           float *sums) {
     vf total = vf_load(sums);
     for (size_t r = 0; r < rows; r++) total += vf_load(weights + r * stride) * scale[r];
     vf_store(sums, total);

@@ -23,4 +23,23 @@ json_t *ss_report_pooled(const ss_report *report, size_t layer);            /* i
 json_t *ss_report_hidden(const ss_report *report, size_t layer);            /* its hidden */
 json_t *ss_report_part(const ss_report *report, const char *name); /* "embedding", "final", "output" */
 
+/* Numbers of a head that live in a struct of the probe, as a table: how each is written, and pooled over
+ * heads. */
+typedef enum ss_pool { SS_POOL_MEAN, SS_POOL_MAX, SS_POOL_SUM } ss_pool;
+
+typedef struct ss_scalar {
+    const char *name;
+    size_t offset;      /* of a double in the struct; NaN when the head has none */
+    ss_pool pool;       /* SUM: a count, written as a whole number */
+    const char *absent; /* why there may be none; NULL: then it is left out of the document */
+} ss_scalar;
+
+/* Write the numbers of one head into `object`. */
+void ss_report_scalars(const ss_report *report, json_t *object, const ss_scalar *scalars, size_t count,
+                       const void *head);
+
+/* Pool them over the reported heads of a layer, whose structs are `stride` bytes apart, into its "pooled". */
+void ss_report_pooled_scalars(const ss_report *report, size_t layer, const ss_scalar *scalars, size_t count,
+                              const void *heads, size_t stride);
+
 #endif
