@@ -78,11 +78,11 @@ void ss_keys_probe_free(ss_keys_probe *probe) {
 
 /* ---- rows: every worker for itself ---- */
 
-/* A run of rows of one query bin that are added up together. */
+/* Consecutive measured rows of one query bin, added up together over all keys that any of them sees: the
+ * weights of masked keys are 0. */
 typedef struct run {
     size_t begin, end;         /* rows of the block */
-    size_t low, high;          /* keys that any of them sees: low .. high - 1 */
-    size_t all_low, all_high;  /* keys that all of them see (empty when all_low >= all_high) */
+    size_t low, high;          /* keys low .. high - 1 */
     float scale[ROWS_AT_ONCE]; /* 1 / total of each row */
 } run;
 
@@ -94,14 +94,13 @@ static void extend(run *run, const ss_row_block *block, size_t r) {
     size_t first = block->first_key[r], end = first + block->support[r];
     if (first < run->low) run->low = first;
     if (end > run->high) run->high = end;
-    if (first > run->all_low) run->all_low = first;
-    if (end < run->all_high) run->all_high = end;
     run->scale[r - run->begin] = (float)(1 / block->total[r]);
     run->end = r + 1;
 }
 
+/* The run that starts at row `begin`, empty when that row is not measured. */
 static run find_run(const ss_row_block *block, size_t begin, size_t bin_end) {
-    run found = {.begin = begin, .end = begin, .low = SIZE_MAX, .all_high = SIZE_MAX};
+    run found = {.begin = begin, .end = begin, .low = SIZE_MAX};
     for (size_t r = begin; r < block->rows && r - begin < ROWS_AT_ONCE; r++) {
         if (!measured(block, r) || block->first_query + r >= bin_end) break;
         extend(&found, block, r);
@@ -109,27 +108,10 @@ static run find_run(const ss_row_block *block, size_t begin, size_t bin_end) {
     return found;
 }
 
-/* sums += keys begin .. end - 1 of row r */
-static void add_part(const ss_keys_probe *probe, const ss_row_block *block, const run *run, size_t r,
-                     size_t begin, size_t end, float *sums) {
-    if (begin >= end) return;
-    ss_columns_add(probe->compute.isa, block->weights + r * block->stride + begin, block->stride,
-                   &run->scale[r - run->begin], 1, end - begin, sums + begin);
-}
-
-/* The keys that all rows see in one go, the ragged ends row by row. */
 static void add_run(const ss_keys_probe *probe, const ss_row_block *block, const run *run, float *sums) {
-    size_t low = run->all_low, high = run->all_high;
-    if (low < high)
-        ss_columns_add(probe->compute.isa, block->weights + run->begin * block->stride + low, block->stride,
-                       run->scale, run->end - run->begin, high - low, sums + low);
-    else
-        high = low; /* nothing in common: each row up to `low`, then from it */
-    for (size_t r = run->begin; r < run->end; r++) {
-        size_t first = block->first_key[r], end = first + block->support[r];
-        add_part(probe, block, run, r, first, low < end ? low : end, sums);
-        add_part(probe, block, run, r, high, end, sums);
-    }
+    const float *weights = block->weights + run->begin * block->stride + run->low - block->begin_key;
+    ss_columns_add(probe->compute.isa, weights, block->stride, run->scale, run->end - run->begin,
+                   run->high - run->low, sums + run->low);
 }
 
 /* Move the sums of a run into the map's cells and into the columns of the head. */

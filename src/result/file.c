@@ -55,14 +55,11 @@ static ss_status check_envelope(const json_t *root, const char *path, ss_error *
         schema, version, SS_RESULT_SCHEMA);
 }
 
-ss_status ss_result_load(const char *path, ss_result *result, ss_error *error) {
+ss_status ss_result_load(const char *path, ss_result **result, ss_error *error) {
     json_t *root;
     SS_TRY(ss_json_open(path, SS_RESULT_MAX_BYTES, &root, error));
     ss_status status = check_envelope(root, path, error);
-    if (status != SS_OK) {
-        json_decref(root);
-        return status;
-    }
-    *result = (ss_result){.root = root};
-    return SS_OK;
+    if (status == SS_OK) return ss_result_wrap(root, result, error);
+    json_decref(root);
+    return status;
 }

@@ -7,17 +7,27 @@
 #include <math.h>
 #include <string.h>
 
-ss_status ss_result_create(ss_result *result, const char *command, ss_error *error) {
+ss_status ss_result_create(ss_result **result, const char *command, ss_error *error) {
     json_t *root =
         json_pack("{s:s, s:i, s:s}", "softscope", SS_VERSION, "schema", SS_RESULT_SCHEMA, "command", command);
-    if (!root) return ss_fail_memory(error, "the result document");
-    *result = (ss_result){.root = root};
+    return ss_result_wrap(root, result, error);
+}
+
+ss_status ss_result_wrap(json_t *root, ss_result **result, ss_error *error) {
+    ss_result *made = root ? ss_alloc(NULL, 1, sizeof *made) : NULL;
+    if (!made) {
+        json_decref(root);
+        return ss_fail_memory(error, "the result document");
+    }
+    *made = (ss_result){.root = root};
+    *result = made;
     return SS_OK;
 }
 
 void ss_result_free(ss_result *result) {
+    if (!result) return;
     json_decref(result->root);
-    *result = (ss_result){0};
+    ss_free(NULL, result);
 }
 
 ss_status ss_result_check(const ss_result *result, ss_error *error) {
@@ -211,4 +221,25 @@ void ss_result_finding(ss_result *result, const ss_finding *finding) {
     set_if_number(result, item, "value", finding->value);
     set_if_number(result, item, "threshold", finding->threshold);
     if (json_array_insert_new(list, place, item) != 0) result->failed = true;
+}
+
+void ss_result_note(ss_result *result, const char *id, ss_severity severity, const char *text) {
+    ss_result_finding(result, &(ss_finding){.id = id,
+                                            .severity = severity,
+                                            .text = text,
+                                            .layer = SS_NOWHERE,
+                                            .head = SS_NOWHERE,
+                                            .token = SS_NOWHERE,
+                                            .value = NAN,
+                                            .threshold = NAN});
+}
+
+bool ss_result_has_finding(const ss_result *result, const char *id) {
+    size_t place;
+    json_t *finding;
+    json_array_foreach(json_object_get(result->root, "findings"), place, finding) {
+        const char *name = json_string_value(json_object_get(finding, "id"));
+        if (name && strcmp(name, id) == 0) return true;
+    }
+    return false;
 }

@@ -1,11 +1,11 @@
 /* The result document of docs/result.md: one JSON tree that every command fills and every view draws.
  *
- *     ss_result result;
+ *     ss_result *result;
  *     SS_TRY(ss_result_create(&result, "inspect", error));
- *     json_t *head = ss_result_indexed(&result, ss_result_array(&result, layer, "heads"), 3);
- *     ss_result_number(&result, head, "first_key", first_key, "no row has two or more keys");
- *     status = ss_result_save(&result, "out.json", error); // says when memory ran out on the way
- *     ss_result_free(&result);
+ *     json_t *head = ss_result_indexed(result, ss_result_array(result, layer, "heads"), 3);
+ *     ss_result_number(result, head, "first_key", first_key, "no row has two or more keys");
+ *     status = ss_result_save(result, "out.json", error); // says when memory ran out on the way
+ *     ss_result_free(result);
  *
  * The tree is jansson's own; nodes are borrowed from it. Setters return nothing: the first allocation that
  * fails marks the result, later setters do nothing harmful, and ss_result_check (or saving) says SS_E_MEMORY.
@@ -28,9 +28,12 @@ typedef struct ss_result {
     bool failed; /* an allocation failed: the tree is not complete */
 } ss_result;
 
-/* {"softscope": version, "schema": 1, "command": command}; a failed call leaves *result as it was. */
-ss_status ss_result_create(ss_result *result, const char *command, ss_error *error);
+/* {"softscope": version, "schema": 1, "command": command}. */
+ss_status ss_result_create(ss_result **result, const char *command, ss_error *error);
 void ss_result_free(ss_result *result);
+
+/* A result around a tree, which becomes the result's also when this fails; NULL: memory had run out. */
+ss_status ss_result_wrap(json_t *root, ss_result **result, ss_error *error);
 
 /* SS_E_MEMORY when an allocation failed on the way, else SS_OK. */
 ss_status ss_result_check(const ss_result *result, ss_error *error);
@@ -99,6 +102,11 @@ typedef struct ss_finding {
 /* Add to "findings", after those at least as severe. */
 void ss_result_finding(ss_result *result, const ss_finding *finding);
 
+/* The same for one that names no place and no number. */
+void ss_result_note(ss_result *result, const char *id, ss_severity severity, const char *text);
+
+bool ss_result_has_finding(const ss_result *result, const char *id);
+
 /* ---- files ---- */
 
 /* Write the whole document; `path` "-" is standard output. The file is replaced at once or not at all. Reals
@@ -109,6 +117,6 @@ ss_status ss_result_save(const ss_result *result, const char *path, ss_error *er
 ss_status ss_result_write_line(const json_t *value, FILE *stream, ss_error *error);
 
 /* Read a document that softscope wrote: size, JSON, envelope and schema version are checked. */
-ss_status ss_result_load(const char *path, ss_result *result, ss_error *error);
+ss_status ss_result_load(const char *path, ss_result **result, ss_error *error);
 
 #endif
