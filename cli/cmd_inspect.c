@@ -21,16 +21,20 @@ typedef struct inspect_options {
 
 static const option options[] = {
     {"text", "FILE", OPTION_TEXT, FIELD(text), "the text to run the model on; - reads standard input"},
-    {"tokens", "FILE", OPTION_TEXT, FIELD(tokens), "token ids instead of a text: numbers in a text file, or NPY"},
+    {"tokens", "FILE", OPTION_TEXT, FIELD(tokens),
+     "token ids instead of a text: numbers in a text file, or NPY"},
     {"max-tokens", "N", OPTION_COUNT, FIELD(max_tokens), "read only the first N tokens"},
-    {"parse-special", NULL, OPTION_FLAG, FIELD(parse_special), "special tokens typed in the text are those tokens"},
+    {"parse-special", NULL, OPTION_FLAG, FIELD(parse_special),
+     "special tokens typed in the text are those tokens"},
     {"no-special", NULL, OPTION_FLAG, FIELD(plain), "add no begin-of-text token, no [CLS] and [SEP]"},
     {"layers", "LIST", OPTION_TEXT, FIELD(layers), "measure only the heads of these layers, as 0-5,8"},
     {"only-heads", "LIST", OPTION_TEXT, FIELD(heads), "measure only these heads of each layer, as 0,3-4"},
-    {"probe", "LIST", OPTION_TEXT, FIELD(probes), "which probes to run; 'softscope inspect --probe help' lists them"},
+    {"probe", "LIST", OPTION_TEXT, FIELD(probes),
+     "which probes to run; 'softscope inspect --probe help' lists them"},
     {"sink-threshold", "X", OPTION_NUMBER, FIELD(sink_threshold),
      "mean weight on the first key that makes a sink (default 0.3)"},
-    {"theta-budget", "N", OPTION_COUNT, FIELD(theta_nodes), "search nodes a row before theta stays a bracket"},
+    {"theta-budget", "N", OPTION_COUNT, FIELD(theta_nodes),
+     "search nodes a row before theta stays a bracket"},
     {"fail-on", "LIST", OPTION_TEXT, FIELD(fail_on),
      "exit with 1 when a condition holds, as max_logit>100,theta.min<0.01\n(nan is always one)"},
     {"json", "FILE", OPTION_TEXT, FIELD(output.json), "write the result document; - is standard output"},
@@ -44,8 +48,8 @@ static const option options[] = {
 
 /* ---- reading options into what the study wants ------------------------------------------------- */
 
-static ss_status choose(const char *name, const char *typed, const char *const *names, size_t count, size_t *index,
-                        ss_error *error) {
+static ss_status choose(const char *name, const char *typed, const char *const *names, size_t count,
+                        size_t *index, ss_error *error) {
     for (size_t i = 0; i < count; i++) {
         if (strcmp(typed, names[i]) == 0) {
             *index = i;
@@ -53,8 +57,9 @@ static ss_status choose(const char *name, const char *typed, const char *const *
         }
     }
     const char *close = closest_name(typed, names, count);
-    return ss_fail(error, SS_E_USAGE, name, "'%s' is not one of its values%s%s; 'softscope inspect --help' lists them",
-                   typed, close ? "; did you mean " : "", close ? close : "");
+    return ss_fail(error, SS_E_USAGE, name,
+                   "'%s' is not one of its values%s%s; 'softscope inspect --help' lists them", typed,
+                   close ? "; did you mean " : "", close ? close : "");
 }
 
 static ss_status read_compute(const inspect_options *o, ss_compute *compute, ss_error *error) {
@@ -91,7 +96,8 @@ static ss_status read_list(const char *name, const char *list, bool *chosen, siz
         }
         if (!good || (*end != ',' && *end != '\0'))
             return ss_fail(error, SS_E_USAGE, name, "'%s' is not a list such as 0-5,8", list);
-        if (last >= count) return ss_fail(error, SS_E_USAGE, name, "%lu is too large: the last one is %zu", last, count - 1);
+        if (last >= count)
+            return ss_fail(error, SS_E_USAGE, name, "%lu is too large: the last one is %zu", last, count - 1);
         for (size_t i = first; i <= last; i++) chosen[i] = true;
         at = end + 1;
         if (*end == '\0') return SS_OK;
@@ -99,7 +105,8 @@ static ss_status read_list(const char *name, const char *list, bool *chosen, siz
 }
 
 /* --layers and --only-heads as [layers * H] flags; NULL when everything is measured. */
-static ss_status choose_heads(const inspect_options *o, const ss_config *c, uint8_t **shown, ss_error *error) {
+static ss_status choose_heads(const inspect_options *o, const ss_config *c, uint8_t **shown,
+                              ss_error *error) {
     *shown = NULL;
     if (!o->layers && !o->heads) return SS_OK;
     bool *layers = calloc(c->layers, sizeof *layers), *heads = calloc(c->heads, sizeof *heads);
@@ -122,7 +129,8 @@ static void list_probes(void) {
     size_t count;
     const ss_probe_kind *kinds = ss_probe_kinds(&count);
     for (size_t i = 0; i < count; i++)
-        printf("%-10s %s%s\n", kinds[i].name, kinds[i].description, kinds[i].on_by_default ? "" : " (not by default)");
+        printf("%-10s %s%s\n", kinds[i].name, kinds[i].description,
+               kinds[i].on_by_default ? "" : " (not by default)");
 }
 
 /* ---- the command ------------------------------------------------------------------------------ */
@@ -203,10 +211,14 @@ const command inspect_command = {
     .name = "inspect",
     .summary = "how sensitive, concentrated and healthy a model's attention is on a text",
     .usage = "MODEL --text FILE [options]",
-    .text = "MODEL is a GGUF file, a safetensors file with its config.json, or a folder as Hugging Face lays it out.\n"
-            "The model runs once over the text. For every layer and head you get theta (how far attention can move:\n"
-            "if no logit moves by more than eps, a row moves by at most eps/2 x theta in total variation), entropy,\n"
-            "largest weights, logits, sinks and the size of hidden states. Findings come first, in plain words.",
+    .text =
+        "MODEL is a GGUF file, a safetensors file with its config.json, or a folder as Hugging Face lays it "
+        "out.\n"
+        "The model runs once over the text. For every layer and head you get theta (how far attention can "
+        "move:\n"
+        "if no logit moves by more than eps, a row moves by at most eps/2 x theta in total variation), "
+        "entropy,\n"
+        "largest weights, logits, sinks and the size of hidden states. Findings come first, in plain words.",
     .examples = "  softscope inspect model.gguf --text book.txt\n"
                 "  softscope inspect minilm/ --text note.txt --heads --layers 0-2\n"
                 "  softscope inspect model.gguf --text book.txt --json result.json --html page.html\n"

@@ -10,7 +10,8 @@ typedef struct report_options {
 } report_options;
 
 static const option options[] = {
-    {"output", "FILE", OPTION_TEXT, offsetof(report_options, output), "where the page goes (-o FILE is the same)"},
+    {"output", "FILE", OPTION_TEXT, offsetof(report_options, output),
+     "where the page goes (-o FILE is the same)"},
 };
 
 enum { MOST_RESULTS = 2 };
@@ -36,7 +37,8 @@ const command report_command = {
     .name = "report",
     .summary = "one self-contained page from a result, or from two side by side",
     .usage = "RESULT.json [RESULT.json] [-o PAGE.html]",
-    .text = "The page opens from disk in any browser and needs no network. Two results of a kind (two models on one\n"
+    .text = "The page opens from disk in any browser and needs no network. Two results of a kind (two models "
+            "on one\n"
             "text, one model on two texts, two number types) are shown with their differences.",
     .examples = "  softscope report result.json -o page.html\n"
                 "  softscope report f32.json bf16.json -o difference.html",

@@ -1,4 +1,5 @@
-/* The commands of the program, and what they share. Each cmd_*.c parses options, calls the library, prints. */
+/* The commands of the program, and what they share. Each cmd_*.c parses options, calls the library, prints.
+ */
 #ifndef CLI_COMMANDS_H
 #define CLI_COMMANDS_H
 

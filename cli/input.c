@@ -49,12 +49,15 @@ static ss_status open_text(file_input *input, const char *path, ss_error *error)
 static ss_status bad_id(ss_error *error, const char *path, size_t line, const char *text) {
     char where[300];
     snprintf(where, sizeof where, "%s, line %zu", path, line);
-    return ss_fail(error, SS_E_FORMAT, where, "'%.20s' is not a token id: write whole numbers of 0 or more, separated by "
-                   "spaces, commas or new lines", text);
+    return ss_fail(error, SS_E_FORMAT, where,
+                   "'%.20s' is not a token id: write whole numbers of 0 or more, separated by "
+                   "spaces, commas or new lines",
+                   text);
 }
 
 /* Numbers separated by white space, commas or brackets. */
-static ss_status parse_ids(file_input *input, const char *path, const char *text, size_t length, ss_error *error) {
+static ss_status parse_ids(file_input *input, const char *path, const char *text, size_t length,
+                           ss_error *error) {
     uint32_t *ids = NULL;
     size_t capacity = 0, count = 0, line = 1;
     for (size_t i = 0; i < length;) {
@@ -64,7 +67,8 @@ static ss_status parse_ids(file_input *input, const char *path, const char *text
         }
         uint64_t id = 0;
         size_t start = i;
-        while (i < length && isdigit((unsigned char)text[i]) && id <= UINT32_MAX) id = id * 10 + (uint64_t)(text[i++] - '0');
+        while (i < length && isdigit((unsigned char)text[i]) && id <= UINT32_MAX)
+            id = id * 10 + (uint64_t)(text[i++] - '0');
         const bool ends = i == length || (text[i] && strchr(" \t\r,[]\n", text[i]));
         if (i == start || !ends || id > UINT32_MAX) {
             char shown[21] = {0};

@@ -5,8 +5,8 @@
 #include "base/file.h"
 
 typedef struct file_input {
-    const char *name;  /* the file's own name, without folders */
-    const char *text;  /* [length]; NULL when ids were given */
+    const char *name; /* the file's own name, without folders */
+    const char *text; /* [length]; NULL when ids were given */
     size_t length;
     const uint32_t *ids; /* [id_count] */
     size_t id_count;

@@ -11,12 +11,15 @@ static const command *const commands[] = {&inspect_command, &report_command};
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
 static void print_help(FILE *out) {
-    fputs("softscope shows how sensitive, how concentrated and how healthy the attention of a transformer is.\n\n"
+    fputs("softscope shows how sensitive, how concentrated and how healthy the attention of a transformer "
+          "is.\n\n"
           "Usage: softscope COMMAND [arguments]\n\nCommands:\n",
           out);
-    for (size_t i = 0; i < COMMANDS; i++) fprintf(out, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
+    for (size_t i = 0; i < COMMANDS; i++)
+        fprintf(out, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
     fputs("\nStart with:\n  softscope inspect MODEL --text FILE\n"
-          "and read 'softscope COMMAND --help' for the rest. Exit status: 0 done, 1 a condition of --fail-on holds,\n"
+          "and read 'softscope COMMAND --help' for the rest. Exit status: 0 done, 1 a condition of --fail-on "
+          "holds,\n"
           "2 usage, 3 input, 4 system.\n",
           out);
 }

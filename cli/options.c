@@ -54,9 +54,9 @@ static ss_status unknown(const command *c, const char *typed, ss_error *error) {
     size_t count = 0;
     for (; count < c->option_count && count < MOST; count++) names[count] = c->options[count].name;
     const char *close = closest_name(typed + strspn(typed, "-"), names, count);
-    if (close)
-        return ss_fail(error, SS_E_USAGE, typed, "there is no such option; did you mean --%s?", close);
-    return ss_fail(error, SS_E_USAGE, typed, "there is no such option; 'softscope %s --help' lists them", c->name);
+    if (close) return ss_fail(error, SS_E_USAGE, typed, "there is no such option; did you mean --%s?", close);
+    return ss_fail(error, SS_E_USAGE, typed, "there is no such option; 'softscope %s --help' lists them",
+                   c->name);
 }
 
 static ss_status store(const option *o, const char *text, void *values, ss_error *error) {
@@ -96,7 +96,8 @@ static ss_status read_option(const command *c, int argc, char **argv, int *i, vo
     return store(o, argv[++*i], values, error);
 }
 
-ss_status options_parse(const command *c, int argc, char **argv, void *values, arguments *plain, ss_error *error) {
+ss_status options_parse(const command *c, int argc, char **argv, void *values, arguments *plain,
+                        ss_error *error) {
     bool only_plain = false;
     plain->items = (const char **)argv; /* plain arguments move to the front */
     plain->count = 0;
@@ -117,8 +118,8 @@ ss_status options_parse(const command *c, int argc, char **argv, void *values, a
     if (plain->count < c->least)
         return ss_fail(error, SS_E_USAGE, NULL, "something is missing: softscope %s %s", c->name, c->usage);
     if (plain->count > c->most)
-        return ss_fail(error, SS_E_USAGE, plain->items[c->most], "one argument too many: softscope %s %s", c->name,
-                       c->usage);
+        return ss_fail(error, SS_E_USAGE, plain->items[c->most], "one argument too many: softscope %s %s",
+                       c->name, c->usage);
     return SS_OK;
 }
 
@@ -129,8 +130,8 @@ bool options_want_help(int argc, char **argv) {
 }
 
 void options_print_help(const command *c, FILE *out) {
-    fprintf(out, "softscope %s: %s\n\nUsage: softscope %s %s\n\n%s\n\nOptions:\n", c->name, c->summary, c->name, c->usage,
-            c->text);
+    fprintf(out, "softscope %s: %s\n\nUsage: softscope %s %s\n\n%s\n\nOptions:\n", c->name, c->summary,
+            c->name, c->usage, c->text);
     for (size_t i = 0; i < c->option_count; i++) {
         char left[64];
         const option *o = &c->options[i];

@@ -36,19 +36,20 @@ typedef struct arguments {
 
 typedef struct command {
     const char *name;
-    const char *summary;   /* one line */
-    const char *usage;     /* the arguments, as "MODEL --text FILE [options]" */
-    const char *text;      /* what it does and how to read the answer, for --help */
-    const char *examples;  /* lines to try */
-    size_t least, most;    /* how many plain arguments */
+    const char *summary;  /* one line */
+    const char *usage;    /* the arguments, as "MODEL --text FILE [options]" */
+    const char *text;     /* what it does and how to read the answer, for --help */
+    const char *examples; /* lines to try */
+    size_t least, most;   /* how many plain arguments */
     const option *options;
     size_t option_count;
     int (*run)(int argc, char **argv); /* argv[0] is the command's name */
 } command;
 
-/* Read argv[1..] into `values` (the command's struct, already holding defaults) and the plain arguments, which
- * reuse argv's memory. SS_E_USAGE names the option and, where it can, the one that was meant. */
-ss_status options_parse(const command *c, int argc, char **argv, void *values, arguments *plain, ss_error *error);
+/* Read argv[1..] into `values` (the command's struct, already holding defaults) and the plain arguments,
+ * which reuse argv's memory. SS_E_USAGE names the option and, where it can, the one that was meant. */
+ss_status options_parse(const command *c, int argc, char **argv, void *values, arguments *plain,
+                        ss_error *error);
 
 /* Is -h or --help among the arguments? */
 bool options_want_help(int argc, char **argv);

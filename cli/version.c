@@ -13,6 +13,7 @@ void print_libraries(FILE *out) {
     char pcre[64] = "?";
     pcre2_config(PCRE2_CONFIG_VERSION, pcre);
     const dnnl_version_t *dnnl = dnnl_version();
-    fprintf(out, "  oneDNN %d.%d.%d\n  jansson %s\n  PCRE2 %s\n  utf8proc %s\n  libzip %s\n  zlib %s\n", dnnl->major,
-            dnnl->minor, dnnl->patch, JANSSON_VERSION, pcre, utf8proc_version(), zip_libzip_version(), zlibVersion());
+    fprintf(out, "  oneDNN %d.%d.%d\n  jansson %s\n  PCRE2 %s\n  utf8proc %s\n  libzip %s\n  zlib %s\n",
+            dnnl->major, dnnl->minor, dnnl->patch, JANSSON_VERSION, pcre, utf8proc_version(),
+            zip_libzip_version(), zlibVersion());
 }

@@ -1,5 +1,5 @@
-/* The terminal view. Columns of the table are rows of one array. Relies on: result documents as docs/result.md
- * describes them. */
+/* The terminal view. Columns of the table are rows of one array. Relies on: result documents as
+ * docs/result.md describes them. */
 #include "report/terminal.h"
 
 #include <ctype.h>
@@ -86,13 +86,14 @@ static void put_amount(const view *v, double amount) {
 /* ---- the head of the page ---------------------------------------------------------------------- */
 
 static void print_model(const view *v) {
-    const json_t *root = v->result->root, *model = json_object_get(root, "model"), *input = json_object_get(root, "input");
+    const json_t *root = v->result->root, *model = json_object_get(root, "model"),
+                 *input = json_object_get(root, "input");
     if (!model) return;
     paint(v, "1");
     put_safe(v, text_at(model, "name"), strlen(text_at(model, "name")));
     paint(v, "0");
-    fprintf(v->out, "  %s, %.0f layers x %.0f heads, ", text_at(model, "architecture"), number_at(model, "layers"),
-            number_at(model, "heads"));
+    fprintf(v->out, "  %s, %.0f layers x %.0f heads, ", text_at(model, "architecture"),
+            number_at(model, "layers"), number_at(model, "heads"));
     put_amount(v, number_at(model, "parameters"));
     fprintf(v->out, " parameters (%s)\n", text_at(model, "weights"));
     put_safe(v, text_at(input, "name"), strlen(text_at(input, "name")));
@@ -164,7 +165,8 @@ static double gathered(const json_t *layer, const column *c) {
 }
 
 static double layer_value(const json_t *layer, const column *c) {
-    if (c->how == GATHER_COUNT) return (double)json_array_size(json_object_get(json_object_get(layer, "hidden"), "massive"));
+    if (c->how == GATHER_COUNT)
+        return (double)json_array_size(json_object_get(json_object_get(layer, "hidden"), "massive"));
     if (c->how != GATHER_PLAIN) return gathered(layer, c);
     double value = number_at(layer, c->layer_path);
     return isnan(value) ? number_at(json_object_get(layer, "pooled"), c->layer_path) : value;
@@ -172,7 +174,8 @@ static double layer_value(const json_t *layer, const column *c) {
 
 /* A share as eighths of blocks, always BAR columns wide. */
 static void put_bar(const view *v, double share) {
-    static const char *const eighths[] = {" ", "\u258f", "\u258e", "\u258d", "\u258c", "\u258b", "\u258a", "\u2589", "\u2588"};
+    static const char *const eighths[] = {" ",      "\u258f", "\u258e", "\u258d", "\u258c",
+                                          "\u258b", "\u258a", "\u2589", "\u2588"};
     double fill = fmin(fmax(share, 0), 1) * BAR;
     paint(v, "36");
     for (int i = 0; i < BAR; i++) {
@@ -191,7 +194,9 @@ static size_t cell_width(const column *c) {
 
 static void put_cell(const view *v, const column *c, double value) {
     char text[32] = "-";
-    if (isfinite(value)) snprintf(text, sizeof text, c->format, strchr(c->format, '%') && strstr(c->format, "%%") ? 100 * value : value);
+    if (isfinite(value))
+        snprintf(text, sizeof text, c->format,
+                 strchr(c->format, '%') && strstr(c->format, "%%") ? 100 * value : value);
     const size_t bar = c->bar_max > 0 ? BAR + 1 : 0;
     fprintf(v->out, "  %*s", (int)(cell_width(c) - bar), text);
     if (!bar) return;
@@ -236,8 +241,10 @@ static void print_layers(const view *v) {
     }
     fputc('\n', v->out);
     put_folded(v,
-               "theta: median over rows, 1 = fully sensitive, 0 = frozen. saturated: rows with theta <= 0.01. entropy/log n: 1 "
-               "= uniform. p max: mean largest weight. sinks: heads with a sink on key 0. block norm: the largest token's RMS "
+               "theta: median over rows, 1 = fully sensitive, 0 = frozen. saturated: rows with theta <= "
+               "0.01. entropy/log n: 1 "
+               "= uniform. p max: mean largest weight. sinks: heads with a sink on key 0. block norm: the "
+               "largest token's RMS "
                "after the layer.",
                0);
 }

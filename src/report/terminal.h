@@ -13,8 +13,8 @@ typedef struct ss_terminal_style {
     bool heads;   /* a line for each head as well */
 } ss_terminal_style;
 
-/* Write the view of any document that softscope makes. Control characters in names and tokens are shown, never
- * sent to the terminal. */
+/* Write the view of any document that softscope makes. Control characters in names and tokens are shown,
+ * never sent to the terminal. */
 void ss_terminal_print(const ss_result *result, const ss_terminal_style *style, FILE *out);
 
 #endif

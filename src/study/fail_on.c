@@ -18,7 +18,8 @@ enum { CONDITION_LENGTH = 128 };
 
 static ss_status refuse(ss_error *error, const char *text, const char *why) {
     return ss_fail(error, SS_E_USAGE, "--fail-on",
-                   "'%s' %s: write METRIC<NUMBER or METRIC>NUMBER, such as max_logit>100 or theta.min<0.01", text, why);
+                   "'%s' %s: write METRIC<NUMBER or METRIC>NUMBER, such as max_logit>100 or theta.min<0.01",
+                   text, why);
 }
 
 /* "theta.min<0.01" -> a condition; `nan` gives an empty metric. */
@@ -37,13 +38,15 @@ static ss_status parse_condition(const char *text, condition *c, ss_error *error
         memcpy(c->statistic, text + metric + 1, statistic);
     }
     const char *rest = text + name;
-    c->operator[0] = *rest++;
-    if (*rest == '=') c->operator[1] = *rest++;
+    c->operator[0] = * rest++;
+    if (*rest == '=') c->operator[1] = * rest++;
     char *end;
     c->bound = strtod(rest, &end);
-    if (end == rest || *end != '\0' || !isfinite(c->bound)) return refuse(error, text, "has no number to compare with");
+    if (end == rest || *end != '\0' || !isfinite(c->bound))
+        return refuse(error, text, "has no number to compare with");
     if (!ss_place_has_metric(c->metric)) return refuse(error, text, "names a metric that does not exist");
-    if (!ss_place_has_statistic(c->statistic)) return refuse(error, text, "names a statistic that does not exist");
+    if (!ss_place_has_statistic(c->statistic))
+        return refuse(error, text, "names a statistic that does not exist");
     return SS_OK;
 }
 
@@ -76,7 +79,7 @@ ss_status ss_fail_on_check(const char *conditions, ss_error *error) {
 
 static bool holds(const condition *c, double value) {
     const bool equal = c->operator[1] == '=' && value == c->bound;
-    return equal || (c->operator[0] == '<' ? value < c->bound : value > c->bound);
+    return equal || (c->operator[0] == '<' ? value < c->bound : value> c->bound);
 }
 
 typedef struct search {
@@ -89,7 +92,7 @@ typedef struct search {
 static void look(void *context, const ss_place *place, double value) {
     search *s = context;
     if (!holds(s->condition, value)) return;
-    const bool worse = s->condition->operator[0] == '<' ? value < s->value : value > s->value;
+    const bool worse = s->condition->operator[0] == '<' ? value < s->value : value> s->value;
     if (s->count == 0 || worse) {
         s->worst = *place;
         s->value = value;
@@ -111,9 +114,10 @@ static ss_status apply(void *context, const condition *c, ss_error *error) {
     if (s.count == 0) return SS_OK;
     char where[64], text[256];
     ss_place_text(&s.worst, where, sizeof where);
-    snprintf(text, sizeof text, "%s%s%s is %.6g %s, and --fail-on asks to fail at %s%g (%zu place%s).", c->metric,
-             strcmp(c->statistic, "mean") == 0 ? "" : ".", strcmp(c->statistic, "mean") == 0 ? "" : c->statistic, s.value,
-             where, c->operator, c->bound, s.count, s.count == 1 ? "" : "s");
+    snprintf(text, sizeof text, "%s%s%s is %.6g %s, and --fail-on asks to fail at %s%g (%zu place%s).",
+             c->metric, strcmp(c->statistic, "mean") == 0 ? "" : ".",
+             strcmp(c->statistic, "mean") == 0 ? "" : c->statistic, s.value, where, c->operator, c->bound,
+             s.count, s.count == 1 ? "" : "s");
     ss_result_finding(a->result, &(ss_finding){.id = "fail-on",
                                                .severity = SS_SEVERITY_ERROR,
                                                .text = text,

@@ -1,8 +1,8 @@
 /* Conditions that turn a finding into exit status 1, as in --fail-on 'nan,max_logit>100,theta.min<0.01'.
  *
- * A condition is `nan`, or METRIC[.STATISTIC] OPERATOR NUMBER with one of < <= > >=. It is tried on every head,
- * hidden state and the output where the metric stands; the statistic of a row measure is its mean unless named.
- * `nan` is always one of the conditions. Relies on: result, measure/metric. */
+ * A condition is `nan`, or METRIC[.STATISTIC] OPERATOR NUMBER with one of < <= > >=. It is tried on every
+ * head, hidden state and the output where the metric stands; the statistic of a row measure is its mean
+ * unless named. `nan` is always one of the conditions. Relies on: result, measure/metric. */
 #ifndef SS_STUDY_FAIL_ON_H
 #define SS_STUDY_FAIL_ON_H
 

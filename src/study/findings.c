@@ -11,7 +11,8 @@
 
 /* Where a number becomes a finding, and why there. */
 static const struct {
-    double saturated_head; /* share of saturated rows: more than half of a head's queries learn next to nothing */
+    double saturated_head; /* share of saturated rows: more than half of a head's queries learn next to
+                              nothing */
     double high_logit;     /* where QK-clipping methods step in (Kimi K2 clips at 100) */
     double float16_max;    /* the largest finite float16 */
     double induction;      /* a head that mostly looks at what followed last time */
@@ -92,7 +93,8 @@ static void saturated_heads(ss_result *r) {
     const extreme e = largest(r, "saturated_share", limits.saturated_head);
     if (e.count == 0) return;
     say(r, found("saturated-heads", SS_SEVERITY_WARNING, &e, "saturated_share"),
-        "%zu of %zu heads are saturated: in more than half of their rows theta <= 0.01, so what their queries and keys "
+        "%zu of %zu heads are saturated: in more than half of their rows theta <= 0.01, so what their "
+        "queries and keys "
         "learn is damped at least a hundredfold. Most: layer %zu head %zu, %.0f%% of its rows.",
         e.count, e.total, e.place.layer, e.place.head, 100 * e.value);
 }
@@ -104,16 +106,18 @@ static void scale_driven_heads(ss_result *r) {
     json_array_foreach(json_object_get(r->root, "layers"), i, layer) {
         json_array_foreach(json_object_get(layer, "heads"), j, head) {
             double scale = ss_number_at(head, "scale_driven"), genuine = ss_number_at(head, "genuine");
-            if (!(scale + genuine >= limits.least_rows) || scale / (scale + genuine) <= limits.scale_driven) continue;
-            const ss_place place = {"head", (size_t)ss_number_at(layer, "index"), (size_t)ss_number_at(head, "index"),
-                                    head};
+            if (!(scale + genuine >= limits.least_rows) || scale / (scale + genuine) <= limits.scale_driven)
+                continue;
+            const ss_place place = {"head", (size_t)ss_number_at(layer, "index"),
+                                    (size_t)ss_number_at(head, "index"), head};
             compare(&worst, &place, scale / (scale + genuine));
             heads++;
         }
     }
     if (heads == 0) return;
     say(r, found("scale-driven", SS_SEVERITY_WARNING, &worst, "scale_driven"),
-        "In %zu head%s most nearly one-hot rows come from the size of queries and keys, not from their direction: scaled "
+        "In %zu head%s most nearly one-hot rows come from the size of queries and keys, not from their "
+        "direction: scaled "
         "to RMS 1 they open up. QK-normalisation or a smaller scale would help. Most: layer %zu head %zu.",
         heads, heads == 1 ? "" : "s", worst.place.layer, worst.place.head);
 }
@@ -123,17 +127,20 @@ static void largest_logit(ss_result *r) {
     if (e.total == 0) return;
     if (e.value > limits.float16_max)
         say(r, found("float16-overflow", SS_SEVERITY_ERROR, &e, "max_logit"),
-            "The largest attention logit, %.1f in layer %zu head %zu, exceeds 65504: in float16 it overflows to infinity.",
+            "The largest attention logit, %.1f in layer %zu head %zu, exceeds 65504: in float16 it overflows "
+            "to infinity.",
             e.value, e.place.layer, e.place.head);
     else if (e.count > 0)
         say(r, found("high-logit", SS_SEVERITY_WARNING, &e, "max_logit"),
-            "%zu head%s attention logits above %.0f, where training tends to become unstable. Largest: %.1f in layer %zu "
+            "%zu head%s attention logits above %.0f, where training tends to become unstable. Largest: %.1f "
+            "in layer %zu "
             "head %zu.",
-            e.count, e.count == 1 ? " has" : "s have", limits.high_logit, e.value, e.place.layer, e.place.head);
+            e.count, e.count == 1 ? " has" : "s have", limits.high_logit, e.value, e.place.layer,
+            e.place.head);
     else
         say(r, found("largest-logit", SS_SEVERITY_INFO, &e, "max_logit"),
-            "The largest attention logit is %.1f, in layer %zu head %zu (trouble starts around %.0f).", e.value,
-            e.place.layer, e.place.head, limits.high_logit);
+            "The largest attention logit is %.1f, in layer %zu head %zu (trouble starts around %.0f).",
+            e.value, e.place.layer, e.place.head, limits.high_logit);
 }
 
 static void first_key_sinks(ss_result *r) {
@@ -143,10 +150,11 @@ static void first_key_sinks(ss_result *r) {
     char token[96];
     token_name(r, 0, token, sizeof token);
     say(r, found("attention-sink", SS_SEVERITY_INFO, &e, "first_key"),
-        "Attention sink: %zu of %zu heads (%.0f%%) put more than %.0f%% of their weight on %s, averaged over rows with two "
+        "Attention sink: %zu of %zu heads (%.0f%%) put more than %.0f%% of their weight on %s, averaged over "
+        "rows with two "
         "or more keys. Strongest: layer %zu head %zu, %.1f%%.",
-        e.count, e.total, 100.0 * (double)e.count / (double)e.total, 100 * threshold, token, e.place.layer, e.place.head,
-        100 * e.value);
+        e.count, e.total, 100.0 * (double)e.count / (double)e.total, 100 * threshold, token, e.place.layer,
+        e.place.head, 100 * e.value);
 }
 
 /* Sinks at a key other than the first, gathered by key: the one that most heads share is named. */
@@ -160,7 +168,8 @@ static void other_sinks(ss_result *r) {
             double key = ss_number_at(head, "sink_key"), weight = ss_number_at(head, "sink_weight");
             if (!(key > 0) || !(weight > threshold)) continue;
             compare(&e,
-                    &(ss_place){"head", (size_t)ss_number_at(layer, "index"), (size_t)ss_number_at(head, "index"), head},
+                    &(ss_place){"head", (size_t)ss_number_at(layer, "index"),
+                                (size_t)ss_number_at(head, "index"), head},
                     weight);
         }
     }
@@ -168,8 +177,8 @@ static void other_sinks(ss_result *r) {
     char token[96];
     token_name(r, (size_t)ss_number_at(e.place.node, "sink_key"), token, sizeof token);
     say(r, found("sink-elsewhere", SS_SEVERITY_INFO, &e, "sink_weight"),
-        "%zu head%s a sink that is not the first token. Strongest: layer %zu head %zu puts %.1f%% on %s.", e.count,
-        e.count == 1 ? " has" : "s have", e.place.layer, e.place.head, 100 * e.value, token);
+        "%zu head%s a sink that is not the first token. Strongest: layer %zu head %zu puts %.1f%% on %s.",
+        e.count, e.count == 1 ? " has" : "s have", e.place.layer, e.place.head, 100 * e.value, token);
 }
 
 static void massive_activations(ss_result *r) {
@@ -177,7 +186,8 @@ static void massive_activations(ss_result *r) {
     size_t i, j, states = 0, token = 0, dimension = 0, first = 0, last = 0, at = 0;
     double top = 0, median = NAN;
     json_array_foreach(json_object_get(r->root, "layers"), i, layer) {
-        const json_t *hidden = json_object_get(layer, "hidden"), *massive = json_object_get(hidden, "massive");
+        const json_t *hidden = json_object_get(layer, "hidden"),
+                     *massive = json_object_get(hidden, "massive");
         if (json_array_size(massive) == 0) continue;
         last = (size_t)ss_number_at(layer, "index");
         if (states++ == 0) first = last;
@@ -203,7 +213,8 @@ static void massive_activations(ss_result *r) {
                      .metric = "max_abs",
                      .value = top,
                      .threshold = 100},
-        "Massive activations in %zu hidden state%s, from layer %zu to layer %zu. Largest: %.1f at %s, dimension %zu, after "
+        "Massive activations in %zu hidden state%s, from layer %zu to layer %zu. Largest: %.1f at %s, "
+        "dimension %zu, after "
         "layer %zu (the median magnitude there is %.3g).",
         states, states == 1 ? "" : "s", first, last, top, name, dimension, at, median);
 }
@@ -212,26 +223,33 @@ static void massive_activations(ss_result *r) {
 static void specialists(ss_result *r, const char *id, const char *metric, double above, const char *what) {
     const extreme e = largest(r, metric, above);
     if (e.count == 0) return;
-    say(r, found(id, SS_SEVERITY_INFO, &e, metric), "%zu head%s mostly %s. Strongest: layer %zu head %zu, %.0f%% of its weight.",
-        e.count, e.count == 1 ? " looks" : "s look", what, e.place.layer, e.place.head, 100 * e.value);
+    say(r, found(id, SS_SEVERITY_INFO, &e, metric),
+        "%zu head%s mostly %s. Strongest: layer %zu head %zu, %.0f%% of its weight.", e.count,
+        e.count == 1 ? " looks" : "s look", what, e.place.layer, e.place.head, 100 * e.value);
 }
 
 static void output_layer(ss_result *r) {
     const json_t *output = json_object_get(r->root, "output");
-    const double wrong = ss_number_at(output, "confident_wrong"), right = ss_number_at(output, "confident_correct");
+    const double wrong = ss_number_at(output, "confident_wrong"),
+                 right = ss_number_at(output, "confident_correct");
     const double numeric = ss_number_at(output, "numeric");
     ss_finding finding = {.layer = SS_NOWHERE, .head = SS_NOWHERE, .token = SS_NOWHERE, .threshold = NAN};
     if (wrong > 0 && wrong >= limits.least_rows && wrong > right) {
         finding.id = "confident-wrong", finding.severity = SS_SEVERITY_WARNING;
         finding.metric = "confident_wrong", finding.value = wrong;
-        say(r, finding, "The model is more often confidently wrong than confidently right (%.0f against %.0f tokens with "
-            "p_max > 0.9).", wrong, right);
+        say(r, finding,
+            "The model is more often confidently wrong than confidently right (%.0f against %.0f tokens with "
+            "p_max > 0.9).",
+            wrong, right);
     }
     if (numeric > 0) {
         finding.id = "numeric-saturation", finding.severity = SS_SEVERITY_INFO;
         finding.metric = "numeric", finding.value = numeric;
-        say(r, finding, "At %.0f output position%s the largest probability rounds to 1 in float32: training on such a token, "
-            "if it is the right one, has a gradient of exactly 0.", numeric, numeric == 1 ? "" : "s");
+        say(r, finding,
+            "At %.0f output position%s the largest probability rounds to 1 in float32: training on such a "
+            "token, "
+            "if it is the right one, has a gradient of exactly 0.",
+            numeric, numeric == 1 ? "" : "s");
     }
 }
 
@@ -259,8 +277,8 @@ static void unproved_rows(ss_result *r) {
     if (rows - proved < 0.5)
         say(r, finding, "theta is proved exact for every one of the %.0f rows.", rows);
     else
-        say(r, finding, "theta is proved exact for %.4f%% of %.0f rows; the rest carry a bracket.", 100 * proved / rows,
-            rows);
+        say(r, finding, "theta is proved exact for %.4f%% of %.0f rows; the rest carry a bracket.",
+            100 * proved / rows, rows);
 }
 
 void ss_findings_add(ss_result *result) {

@@ -33,8 +33,10 @@ static ss_status tokenize(inspection *n) {
         const ss_tokenizer *tokenizer = ss_model_tokenizer(n->model, &why);
         if (!tokenizer)
             return ss_fail(n->error, SS_E_UNSUPPORTED, ss_model_describe(n->model).file,
-                           "no tokenizer for --text: %s; give token ids with --tokens FILE", why ? why : "none found");
-        unsigned flags = (in->parse_special ? SS_ENCODE_PARSE_SPECIAL : 0u) | (in->plain ? 0u : SS_ENCODE_ADD_SPECIAL);
+                           "no tokenizer for --text: %s; give token ids with --tokens FILE",
+                           why ? why : "none found");
+        unsigned flags =
+            (in->parse_special ? SS_ENCODE_PARSE_SPECIAL : 0u) | (in->plain ? 0u : SS_ENCODE_ADD_SPECIAL);
         SS_TRY(ss_tokenizer_encode(tokenizer, in->text, in->length, flags, &n->encoding, n->error));
         n->ids = n->encoding.ids;
         n->given = n->encoding.count;
@@ -57,11 +59,18 @@ static void describe_model(inspection *n) {
         const char *key;
         size_t value;
     } sizes[] = {
-        {"layers", c->layers},         {"heads", c->heads},           {"kv_heads", c->kv_heads},
-        {"width", c->width},           {"head_width", c->head_width}, {"ffn_width", c->ffn_width},
-        {"vocabulary", c->vocabulary}, {"context", c->context},       {"parameters", (size_t)facts.parameters},
+        {"layers", c->layers},
+        {"heads", c->heads},
+        {"kv_heads", c->kv_heads},
+        {"width", c->width},
+        {"head_width", c->head_width},
+        {"ffn_width", c->ffn_width},
+        {"vocabulary", c->vocabulary},
+        {"context", c->context},
+        {"parameters", (size_t)facts.parameters},
     };
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) ss_result_count(r, model, sizes[i].key, sizes[i].value);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        ss_result_count(r, model, sizes[i].key, sizes[i].value);
     ss_result_bool(r, model, "causal", c->causal);
     ss_result_text(r, model, "weights", facts.weights);
 }
@@ -110,15 +119,18 @@ static void describe_settings(inspection *n) {
 static void add_warnings(inspection *n) {
     size_t count;
     const char *const *warnings = ss_model_warnings(n->model, &count);
-    for (size_t i = 0; i < count; i++) ss_result_note(n->result, "model-file", SS_SEVERITY_WARNING, warnings[i]);
+    for (size_t i = 0; i < count; i++)
+        ss_result_note(n->result, "model-file", SS_SEVERITY_WARNING, warnings[i]);
     if (n->encoding.double_bos)
-        ss_result_note(n->result, "double-bos", SS_SEVERITY_WARNING,
-                       "The text starts with a begin-of-text token and the tokenizer added one too: remove the "
-                       "typed one, or give --no-special.");
+        ss_result_note(
+            n->result, "double-bos", SS_SEVERITY_WARNING,
+            "The text starts with a begin-of-text token and the tokenizer added one too: remove the "
+            "typed one, or give --no-special.");
     if (n->tokens < n->given)
-        ss_result_note(n->result, "cut", SS_SEVERITY_INFO,
-                       "Only the first tokens were read, as --max-tokens asked; input.tokens_given says how many "
-                       "there were.");
+        ss_result_note(
+            n->result, "cut", SS_SEVERITY_INFO,
+            "Only the first tokens were read, as --max-tokens asked; input.tokens_given says how many "
+            "there were.");
 }
 
 /* ---- the pass --------------------------------------------------------------------------------- */
@@ -129,8 +141,8 @@ static ss_status run_probes(inspection *n, const ss_probe_setup *setup, uint32_t
                                         .progress = n->options->progress,
                                         .progress_context = n->options->progress_context,
                                         .heads = n->options->probe.heads};
-    return ss_model_forward(n->model, n->ids, n->tokens, &forward, ss_probe_set_list(*set), ss_probe_set_count(*set),
-                            n->error);
+    return ss_model_forward(n->model, n->ids, n->tokens, &forward, ss_probe_set_list(*set),
+                            ss_probe_set_count(*set), n->error);
 }
 
 /* Something was not finite: run again looking at every site, and name the operator and the weight. */
@@ -184,8 +196,9 @@ static ss_status inspect(inspection *n, bool *failed) {
     return ss_result_check(n->result, n->error);
 }
 
-ss_status ss_inspect_run(const ss_model *model, const ss_inspect_input *input, const ss_inspect_options *options,
-                         ss_result **result, bool *failed, ss_error *error) {
+ss_status ss_inspect_run(const ss_model *model, const ss_inspect_input *input,
+                         const ss_inspect_options *options, ss_result **result, bool *failed,
+                         ss_error *error) {
     inspection n = {.model = model, .input = input, .options = options, .error = error};
     bool found = false;
     ss_status status = inspect(&n, &found);

@@ -29,7 +29,8 @@ typedef struct ss_inspect_options {
 } ss_inspect_options;
 
 /* The document of `softscope inspect` (docs/result.md); *failed: a condition of fail_on holds. */
-ss_status ss_inspect_run(const ss_model *model, const ss_inspect_input *input, const ss_inspect_options *options,
-                         ss_result **result, bool *failed, ss_error *error);
+ss_status ss_inspect_run(const ss_model *model, const ss_inspect_input *input,
+                         const ss_inspect_options *options, ss_result **result, bool *failed,
+                         ss_error *error);
 
 #endif

@@ -26,12 +26,13 @@ typedef struct walk {
 
 static void visit(const walk *w, const ss_place *place) {
     const json_t *value = json_object_get(place->node, w->metric);
-    double number = json_is_object(value) ? ss_number_at(value, w->statistic)
-                                          : ss_number_at(place->node, w->metric);
+    double number =
+        json_is_object(value) ? ss_number_at(value, w->statistic) : ss_number_at(place->node, w->metric);
     if (isfinite(number)) w->fn(w->context, place, number);
 }
 
-void ss_each_place(const ss_result *result, const char *metric, const char *statistic, ss_place_fn *fn, void *context) {
+void ss_each_place(const ss_result *result, const char *metric, const char *statistic, ss_place_fn *fn,
+                   void *context) {
     const walk w = {metric, statistic, fn, context};
     const json_t *root = result->root, *layer, *head;
     static const char *const parts[] = {"embedding", "final", "output"};

@@ -14,7 +14,8 @@ typedef struct ss_place {
 /* Call `fn` with every finite value of `metric` in the document: the number itself, or the named statistic of
  * a summary. */
 typedef void ss_place_fn(void *context, const ss_place *place, double value);
-void ss_each_place(const ss_result *result, const char *metric, const char *statistic, ss_place_fn *fn, void *context);
+void ss_each_place(const ss_result *result, const char *metric, const char *statistic, ss_place_fn *fn,
+                   void *context);
 
 /* "in layer 3 head 5", "after layer 2", "after the embedding", "in the output layer" */
 void ss_place_text(const ss_place *place, char *text, size_t capacity);
