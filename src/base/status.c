@@ -41,7 +41,8 @@ ss_status ss_fail(ss_error *error, ss_status code, const char *where, const char
     return code;
 }
 
-ss_status ss_fail_at(ss_error *error, ss_status code, const char *file, uint64_t byte, const char *format, ...) {
+ss_status ss_fail_at(ss_error *error, ss_status code, const char *file, uint64_t byte, const char *format,
+                     ...) {
     if (error) {
         char where[sizeof error->where];
         snprintf(where, sizeof where, "%s, byte %" PRIu64, file ? file : "input", byte);

@@ -10,13 +10,15 @@
 #if defined(__GNUC__)
 __attribute__((format(printf, 4, 5)))
 #endif
-ss_status ss_fail(ss_error *error, ss_status code, const char *where, const char *format, ...);
+ss_status
+ss_fail(ss_error *error, ss_status code, const char *where, const char *format, ...);
 
 /* The same with a file and a byte offset in it: where = "FILE, byte N". */
 #if defined(__GNUC__)
 __attribute__((format(printf, 5, 6)))
 #endif
-ss_status ss_fail_at(ss_error *error, ss_status code, const char *file, uint64_t byte, const char *format, ...);
+ss_status
+ss_fail_at(ss_error *error, ss_status code, const char *file, uint64_t byte, const char *format, ...);
 
 /* Out of memory while `what` was being made. */
 ss_status ss_fail_memory(ss_error *error, const char *what);

@@ -68,3 +68,23 @@ void ss_team_split(int workers, size_t items, ss_range_task *task, void *context
     split s = {.task = task, .context = context, .items = items, .parts = (size_t)workers};
     ss_team_run(workers, s.parts, run_part, &s);
 }
+
+ss_team_scope ss_team_enter(int workers) {
+    ss_team_scope scope = {.threads = omp_get_max_threads()};
+    omp_set_num_threads(workers);
+    unsigned control = 0;
+#pragma omp parallel num_threads(workers)
+    {
+        unsigned before = begin_flush();
+#pragma omp master
+        control = before;
+    }
+    scope.control = control;
+    return scope;
+}
+
+void ss_team_leave(ss_team_scope scope, int workers) {
+#pragma omp parallel num_threads(workers)
+    end_flush(scope.control);
+    omp_set_num_threads(scope.threads);
+}

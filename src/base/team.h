@@ -19,4 +19,14 @@ void ss_team_run(int workers, size_t tasks, ss_task *task, void *context);
 typedef void ss_range_task(void *context, size_t begin, size_t end, int worker);
 void ss_team_split(int workers, size_t items, ss_range_task *task, void *context);
 
+/* Around a pass: `workers` becomes the number of threads that oneDNN uses when called by this thread, and
+ * every thread of the team flushes subnormals. Leaving restores what entering found. */
+typedef struct ss_team_scope {
+    int threads;
+    unsigned control;
+} ss_team_scope;
+
+ss_team_scope ss_team_enter(int workers);
+void ss_team_leave(ss_team_scope scope, int workers);
+
 #endif

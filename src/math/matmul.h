@@ -11,8 +11,8 @@
 
 #include <stdint.h>
 
-/* A weight [out][in], row by row. In a bfloat16 model on a processor with bfloat16 products `bf16` holds it and
- * f32 may be NULL; otherwise `f32` holds it, rounded to bfloat16 values where the model is bfloat16. */
+/* A weight [out][in], row by row. In a bfloat16 model on a processor with bfloat16 products `bf16` holds it
+ * and f32 may be NULL; otherwise `f32` holds it, rounded to bfloat16 values where the model is bfloat16. */
 typedef struct ss_matrix {
     size_t out, in;
     const float *f32;
@@ -37,9 +37,10 @@ size_t ss_linear_scratch(const ss_compute *compute, size_t rows, size_t in);
 ss_status ss_linear(const ss_compute *compute, const ss_matrix *weight, const float *bias, const float *x,
                     size_t rows, float *y, ss_linear_mode mode, void *scratch, ss_error *error);
 
-/* C [m][n] = alpha A [m][k] B + beta C in float32, B [k][n], or [n][k] when `b_transposed`; the strides are the
- * floats from one row to the next. */
-ss_status ss_matmul_f32(size_t m, size_t n, size_t k, float alpha, const float *a, size_t a_stride, const float *b,
-                        size_t b_stride, bool b_transposed, float beta, float *c, size_t c_stride);
+/* C [m][n] = alpha A [m][k] B + beta C in float32, B [k][n], or [n][k] when `b_transposed`; the strides are
+ * the floats from one row to the next. */
+ss_status ss_matmul_f32(size_t m, size_t n, size_t k, float alpha, const float *a, size_t a_stride,
+                        const float *b, size_t b_stride, bool b_transposed, float beta, float *c,
+                        size_t c_stride);
 
 #endif

@@ -1,7 +1,7 @@
 /* What a pass shows while it runs, and the probe that listens.
  *
- *     ss_probe probe = {.context = &mine, .sites = SS_SITE_BIT(SS_SITE_BLOCK), .rows = on_rows, .hidden = on_hidden};
- *     ss_model_forward(model, &input, &compute, (const ss_probe *[]){&probe}, 1, NULL, &error);
+ *     ss_probe probe = {.context = &mine, .sites = SS_SITE_BIT(SS_SITE_BLOCK), .rows = on_rows, .hidden =
+ * on_hidden}; ss_model_forward(model, &input, &compute, (const ss_probe *[]){&probe}, 1, NULL, &error);
  *
  * `rows` and `logits` are called by several workers at once: write into slots indexed by row, or keep one
  * partial result a worker and reduce in a fixed order later. `hidden` and `heads` are called by one thread,
@@ -15,7 +15,7 @@
 
 #include <stdint.h>
 
-/* X(site, name, roles): where in the pass a value is seen, and whose weights made it (model/tensors.h). */
+/* X(site, name): where in the pass a value is seen, in the order of the pass. */
 #define SS_SITE_LIST(X)                                                                                      \
     X(SS_SITE_EMBEDDING, "embedding")                                                                        \
     X(SS_SITE_ATTN_NORM, "attention norm")                                                                   \
@@ -47,12 +47,14 @@ typedef struct ss_pass {
     size_t tokens;       /* T */
 } ss_pass;
 
-/* A hidden state: x [T][width]. `layer` is meaningless at the embedding, final norm and logits. */
+/* A hidden state of tokens first .. first + rows - 1. The feed-forward sites come in parts, one after the
+ * other; every other site comes whole (first = 0, rows = T). `layer` is 0 outside the layers. */
 typedef struct ss_hidden_event {
     const ss_pass *pass;
     ss_site site;
     size_t layer, width;
-    const float *x; /* [T][width] */
+    size_t first, rows;
+    const float *x; /* [rows][width] */
 } ss_hidden_event;
 
 /* All heads of a layer after its attention: enough to recompute any column of weights exactly:
@@ -60,12 +62,12 @@ typedef struct ss_hidden_event {
 typedef struct ss_heads_event {
     const ss_pass *pass;
     size_t layer;
-    size_t stride;         /* floats from one token to the next in q, k, v */
-    const float *q;        /* token t, head h at q + t * stride + h * E; rotated */
-    const float *k, *v;    /* the same with key/value head h / (H / K) */
-    const float *mix;      /* [T][H * E] weights times values, before the output projection */
-    const float *max;      /* [H][T] */
-    const double *total;   /* [H][T] */
+    size_t stride;       /* floats from one token to the next in q, k, v */
+    const float *q;      /* token t, head h at q + t * stride + h * E; rotated */
+    const float *k, *v;  /* the same with key/value head h / (H / K) */
+    const float *mix;    /* [T][H * E] weights times values, before the output projection */
+    const float *max;    /* [H][T] */
+    const double *total; /* [H][T] */
 } ss_heads_event;
 
 /* Logits of tokens first .. first + rows - 1: logits [rows][V]. */

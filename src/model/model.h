@@ -15,8 +15,8 @@ typedef struct ss_model ss_model;
 /* Open a GGUF file, a safetensors file with its config.json beside it, or a Hugging Face folder: read the
  * configuration, check every tensor, convert the weights to float32 (or bfloat16 for matmul inputs when
  * compute->dtype says so). Errors name file, tensor or key. The files may go away afterwards. */
-ss_status ss_model_open(const char *path, const ss_allocator *memory, const ss_compute *compute, ss_model **model,
-                        ss_error *error);
+ss_status ss_model_open(const char *path, const ss_allocator *memory, const ss_compute *compute,
+                        ss_model **model, ss_error *error);
 void ss_model_free(ss_model *model);
 
 const ss_config *ss_model_config(const ss_model *model);
@@ -48,7 +48,8 @@ typedef struct ss_forward_options {
 
 /* Run the model once over ids[T], 1 <= T <= context, each id < V, showing every event to each probe.
  * Memory grows with T, never with T * T. */
-ss_status ss_model_forward(const ss_model *model, const uint32_t *ids, size_t tokens, const ss_forward_options *options,
-                           const ss_probe *const *probes, size_t probe_count, ss_error *error);
+ss_status ss_model_forward(const ss_model *model, const uint32_t *ids, size_t tokens,
+                           const ss_forward_options *options, const ss_probe *const *probes,
+                           size_t probe_count, ss_error *error);
 
 #endif

@@ -1,6 +1,6 @@
-/* The one tensor table: every weight of a loaded model with its name in the file, role, layer, shape and place
- * in memory. Loading, counting and the search for bad values walk this table.
- * Weights that one matmul reads together (queries, keys, values; gate, up) lie one after the other. */
+/* The one tensor table: every weight of a loaded model with its name in the file, role, layer, shape and
+ * place in memory. Loading, counting and the search for bad values walk this table. Weights that one matmul
+ * reads together (queries, keys, values; gate, up) lie one after the other. */
 #ifndef SS_MODEL_TENSORS_H
 #define SS_MODEL_TENSORS_H
 
@@ -50,12 +50,12 @@ typedef enum ss_role {
 typedef struct ss_tensor {
     const char *name; /* as the file calls it */
     ss_role role;
-    size_t layer;      /* 0 for roles that are not per layer */
+    size_t layer;         /* 0 for roles that are not per layer */
     size_t rows, columns; /* [out][in] of a matrix; rows = 1 for a vector */
-    ss_type type;      /* as stored in the file */
-    size_t offset;     /* into the weight block of its storage type, in elements */
-    bool in_bf16;      /* stored in the bfloat16 block (a matmul input of a bf16 model) */
-    uint64_t first_bad; /* index of its first NaN or infinity, or SS_NO_BAD */
+    ss_type type;         /* as stored in the file */
+    size_t offset;        /* into the weight block of its storage type, in elements */
+    bool in_bf16;         /* stored in the bfloat16 block (a matmul input of a bf16 model) */
+    uint64_t first_bad;   /* index of its first NaN or infinity, or SS_NO_BAD */
 } ss_tensor;
 
 #define SS_NO_BAD UINT64_MAX

@@ -1,7 +1,7 @@
 /* A block of attention rows, as the streaming kernel shows it to whoever listens while it is in cache.
  *
  * A row is one query's distribution over the keys it may see: `support[r]` consecutive keys from
- * `first_key[r]`. Arrays of a row start at its own first allowed key, so a masked key is never in the row.
+ * `first_key[r]`; a masked key is never in the row.
  * Everything points into the kernel's own memory and is valid during the call only. */
 #ifndef SS_NN_ROWS_H
 #define SS_NN_ROWS_H
@@ -11,9 +11,10 @@
 typedef struct ss_row_block {
     size_t head, kv_head;
     size_t first_query, rows; /* the block holds queries first_query .. first_query + rows - 1 */
+    size_t begin_key;         /* the key of the first column below */
     size_t stride;            /* floats from one row to the next in scores and weights */
     const float *scores;      /* [rows][stride] what entered the softmax (scaled, capped) */
-    const float *weights;     /* [rows][stride] exp(score - max), not divided by total */
+    const float *weights;     /* [rows][stride] exp(score - max), not divided by total; 0 where masked */
     const float *max;         /* [rows] the largest allowed score */
     const float *raw_max;     /* [rows] the same before the soft cap; NULL without one */
     const double *total;      /* [rows] sum of weights; log Z = max + log(total) */
@@ -22,12 +23,12 @@ typedef struct ss_row_block {
     int worker;               /* which worker calls: 0 .. workers - 1 */
 } ss_row_block;
 
-/* row r of the block */
+/* the allowed keys of row r: support[r] numbers, the first of them for key first_key[r] */
 static inline const float *ss_block_scores(const ss_row_block *block, size_t r) {
-    return block->scores + r * block->stride + block->first_key[r];
+    return block->scores + r * block->stride + block->first_key[r] - block->begin_key;
 }
 static inline const float *ss_block_weights(const ss_row_block *block, size_t r) {
-    return block->weights + r * block->stride + block->first_key[r];
+    return block->weights + r * block->stride + block->first_key[r] - block->begin_key;
 }
 
 /* Called by several workers at once, each with blocks of its own. */

@@ -1,0 +1,17 @@
+/* Softmax of one row, unnormalised: what attention and the output layer share.
+ * Relies on: math/isa. Thread-safe. */
+#ifndef SS_MATH_SOFTMAX_H
+#define SS_MATH_SOFTMAX_H
+
+#include "math/isa.h"
+
+#include <stddef.h>
+
+/* weights[i] = exp(scores[i] - *max) for n >= 1 scores; returns their sum, accumulated in double.
+ * `weights` may be `scores`. The maximum starts from the first score, so a row of -infinity or with a NaN
+ * gives a NaN sum. */
+double ss_softmax_row(ss_isa isa, const float *scores, size_t n, float *weights, float *max);
+
+SS_DECLARE_LEVELS(double, ss_softmax_row, (const float *scores, size_t n, float *weights, float *max))
+
+#endif

@@ -1,0 +1,177 @@
+/* Attention in blocks of query rows. A task is one head and one block of queries; inside a task oneDNN runs
+ * on that worker alone, and the two products of a block reach what its large products reach. Relies on:
+ * base/team, math/matmul, math/softmax. */
+#include "nn/attention.h"
+
+#include "base/team.h"
+#include "math/matmul.h"
+#include "math/softmax.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+enum {
+    MOST_ROWS = 64, /* rows of a block: enough for the products to run at full speed */
+    FEWEST_ROWS = 32,
+    BLOCK_FLOATS = 192 * 1024, /* scores of a block: with the weights 1.5 MB, inside a 2 MB L2 */
+};
+
+/* Rows of a block: fewer where rows are long, so that a block stays in cache. */
+static size_t block_rows(size_t tokens) {
+    size_t rows = BLOCK_FLOATS / tokens / 16 * 16;
+    rows = rows > MOST_ROWS ? MOST_ROWS : rows < FEWEST_ROWS ? FEWEST_ROWS : rows;
+    return rows < tokens ? rows : tokens;
+}
+
+static size_t padded(size_t floats) {
+    return (floats + 15) / 16 * 16;
+}
+
+/* What one worker needs for one block; arrays lie one after the other in its part of the workspace. */
+typedef struct block_memory {
+    float *scores, *weights; /* [rows][stride] */
+    float *max, *raw_max;    /* [rows] */
+    double *total;           /* [rows] */
+    size_t *first, *support; /* [rows] */
+} block_memory;
+
+static bool worker_bytes(size_t tokens, size_t *bytes) {
+    const size_t rows = block_rows(tokens);
+    size_t matrix;
+    if (!ss_mul_size(rows, padded(tokens), &matrix) || !ss_mul_size(matrix, 2 * sizeof(float), &matrix))
+        return false;
+    size_t small = padded(rows) * (2 * sizeof(float) + sizeof(double) + 2 * sizeof(size_t));
+    return ss_add_size(matrix, small, bytes);
+}
+
+bool ss_attention_workspace(const ss_compute *compute, const ss_attention *attention, size_t *bytes) {
+    size_t one;
+    return worker_bytes(attention->tokens, &one) && ss_mul_size(one, (size_t)compute->workers, bytes);
+}
+
+static block_memory carve(void *workspace, size_t tokens, int worker) {
+    const size_t rows = block_rows(tokens), lane = padded(rows), matrix = rows * padded(tokens);
+    size_t bytes = 0;
+    worker_bytes(tokens, &bytes);
+    char *at = (char *)workspace + bytes * (size_t)worker;
+    block_memory m;
+    m.scores = (float *)(void *)at;
+    m.weights = m.scores + matrix;
+    m.total = (double *)(void *)(m.weights + matrix);
+    m.first = (size_t *)(void *)(m.total + lane);
+    m.support = m.first + lane;
+    m.max = (float *)(void *)(m.support + lane);
+    m.raw_max = m.max + lane;
+    return m;
+}
+
+typedef struct job {
+    const ss_attention *a;
+    ss_isa isa;
+    void *workspace;
+    size_t blocks, rows; /* blocks of a head, rows of a block */
+    atomic_int status;
+} job;
+
+/* The keys that query t sees: `support` from `first`. */
+static void visible_keys(const ss_attention *a, size_t t, size_t *first, size_t *support) {
+    size_t last = a->causal ? t : a->tokens - 1;
+    *first = a->window && last + 1 > a->window ? last + 1 - a->window : 0;
+    *support = last + 1 - *first;
+}
+
+/* Softmax of every row over its own keys; masked places of `weights` become 0 so that the product with the
+ * values can run over the whole block. */
+static void softmax_block(const job *j, const block_memory *m, size_t query, size_t rows, size_t begin,
+                          size_t keys, size_t stride) {
+    const ss_attention *a = j->a;
+    for (size_t r = 0; r < rows; r++) {
+        visible_keys(a, query + r, &m->first[r], &m->support[r]);
+        const size_t first = m->first[r] - begin, end = first + m->support[r];
+        float *scores = m->scores + r * stride + first;
+        float *weights = m->weights + r * stride;
+        if (a->soft_cap > 0)
+            SS_PICK_LEVEL(j->isa, ss_soft_cap_row)(scores, m->support[r], (float)a->soft_cap, &m->raw_max[r]);
+        m->total[r] = ss_softmax_row(j->isa, scores, m->support[r], weights + first, &m->max[r]);
+        memset(weights, 0, first * sizeof *weights);
+        memset(weights + end, 0, (keys - end) * sizeof *weights);
+    }
+}
+
+static void show_block(const job *j, const block_memory *m, size_t head, size_t query, size_t rows,
+                       size_t begin, size_t stride, int worker) {
+    const ss_attention *a = j->a;
+    if (!a->rows || (a->shown && !a->shown[head])) return;
+    a->rows(a->rows_context, &(ss_row_block){.head = head,
+                                             .kv_head = head / (a->heads / a->kv_heads),
+                                             .first_query = query,
+                                             .rows = rows,
+                                             .stride = stride,
+                                             .begin_key = begin,
+                                             .scores = m->scores,
+                                             .weights = m->weights,
+                                             .max = m->max,
+                                             .raw_max = a->soft_cap > 0 ? m->raw_max : NULL,
+                                             .total = m->total,
+                                             .first_key = m->first,
+                                             .support = m->support,
+                                             .worker = worker});
+}
+
+static void divide_mix(float *mix, size_t stride, size_t rows, size_t width, const double *total) {
+    for (size_t r = 0; r < rows; r++) {
+        const float scale = (float)(1 / total[r]);
+        for (size_t e = 0; e < width; e++) mix[r * stride + e] *= scale;
+    }
+}
+
+/* Tasks come from the longest rows to the shortest, so that the team's deal is even. */
+static void attend_block(void *context, size_t index, int worker) {
+    job *j = context;
+    const ss_attention *a = j->a;
+    const size_t width = a->head_width, head = index % a->heads;
+    const size_t query = (j->blocks - 1 - index / a->heads) * j->rows;
+    const size_t rows = a->tokens - query < j->rows ? a->tokens - query : j->rows;
+    const size_t kv_head = head / (a->heads / a->kv_heads);
+    block_memory m = carve(j->workspace, a->tokens, worker);
+
+    size_t begin, end, support;
+    visible_keys(a, query, &begin, &support);
+    visible_keys(a, query + rows - 1, &end, &support);
+    end += support;
+    const size_t keys = end - begin, stride = padded(keys);
+    const float *k = a->k + begin * a->stride + kv_head * width,
+                *v = a->v + begin * a->stride + kv_head * width;
+    float *mix = a->mix + query * a->heads * width + head * width;
+
+    /* 1. scores [rows][keys] = scale Q K^T */
+    ss_status status =
+        ss_matmul_f32(rows, keys, width, (float)a->scale, a->q + query * a->stride + head * width, a->stride,
+                      k, a->stride, true, 0.0f, m.scores, stride);
+    /* 2. softmax, row by row */
+    softmax_block(j, &m, query, rows, begin, keys, stride);
+    memcpy(a->max + head * a->tokens + query, m.max, rows * sizeof *m.max);
+    memcpy(a->total + head * a->tokens + query, m.total, rows * sizeof *m.total);
+    /* 3. mix [rows][E] = weights V, divided by each row's total */
+    if (status == SS_OK)
+        status = ss_matmul_f32(rows, width, keys, 1.0f, m.weights, stride, v, a->stride, false, 0.0f, mix,
+                               a->heads * width);
+    divide_mix(mix, a->heads * width, rows, width, m.total);
+    /* 4. whoever listens */
+    if (status == SS_OK)
+        show_block(j, &m, head, query, rows, begin, stride, worker);
+    else
+        atomic_store(&j->status, (int)status);
+}
+
+ss_status ss_attention_forward(const ss_compute *compute, const ss_attention *attention, void *workspace,
+                               ss_error *error) {
+    job j = {
+        .a = attention, .isa = compute->isa, .workspace = workspace, .rows = block_rows(attention->tokens)};
+    j.blocks = (attention->tokens + j.rows - 1) / j.rows;
+    atomic_init(&j.status, SS_OK);
+    ss_team_run(compute->workers, j.blocks * attention->heads, attend_block, &j);
+    ss_status status = (ss_status)atomic_load(&j.status);
+    if (status == SS_OK) return SS_OK;
+    return ss_fail(error, status, "attention", "a matrix product failed in oneDNN");
+}

@@ -1,0 +1,38 @@
+/* Attention of all heads of a layer in blocks of query rows: memory grows with T, never with T * T.
+ *
+ * A block of scores [rows][keys] is made, softmaxed, shown to the listener and mixed with the values while it
+ * is in cache. Query head h reads key/value head h / (H / K).
+ * Source: Vaswani et al. 2017; SPEC section 1 for what a row is. */
+#ifndef SS_NN_ATTENTION_H
+#define SS_NN_ATTENTION_H
+
+#include "base/mem.h"
+#include "base/status.h"
+#include "math/compute.h"
+#include "nn/rows.h"
+
+typedef struct ss_attention {
+    size_t tokens, heads, kv_heads, head_width; /* T, H, K, E */
+    double scale;                               /* scores = scale q.k */
+    double soft_cap;                            /* 0: none; else cap tanh(score / cap) */
+    bool causal;
+    size_t window;          /* 0: none; else the query and window - 1 keys before it (causal only) */
+    size_t stride;          /* floats from one token to the next in q, k, v */
+    const float *q, *k, *v; /* token t, head h at + t * stride + h * E */
+    float *mix;             /* [T][H * E]: result */
+    float *max;             /* [H][T]: result, the largest score of each row */
+    double *total;          /* [H][T]: result, sum of exp(score - max) */
+    ss_rows_fn *rows;       /* the listener; may be NULL */
+    void *rows_context;
+    const uint8_t *shown; /* [H] heads shown to the listener; NULL for all */
+} ss_attention;
+
+/* Bytes of workspace that ss_attention_forward needs for all workers together. False on overflow. */
+bool ss_attention_workspace(const ss_compute *compute, const ss_attention *attention, size_t *bytes);
+
+ss_status ss_attention_forward(const ss_compute *compute, const ss_attention *attention, void *workspace,
+                               ss_error *error);
+
+SS_DECLARE_LEVELS(void, ss_soft_cap_row, (float *scores, size_t n, float cap, float *raw_max))
+
+#endif
