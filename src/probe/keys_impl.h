@@ -1,0 +1,61 @@
+/* What the keys probe keeps; for keys_probe.c and keys_report.c only. */
+#ifndef SS_PROBE_KEYS_IMPL_H
+#define SS_PROBE_KEYS_IMPL_H
+
+#include "probe/bins.h"
+#include "probe/columns.h"
+#include "probe/keys_probe.h"
+#include "probe/previous.h"
+
+#define SS_TOP_KEYS ((size_t)5)
+
+typedef struct ss_mean {
+    double sum;
+    size_t count;
+} ss_mean;
+
+/* Sums over the rows of one head that one worker saw. */
+typedef struct ss_keys_worker_head {
+    double first_key[SS_MAX_BINS];
+    size_t rows[SS_MAX_BINS]; /* measured rows of each query bin */
+    ss_mean prev_token, same_token, induction;
+    double dominance; /* of row 0; 0 when this worker did not see it */
+} ss_keys_worker_head;
+
+typedef struct ss_keys_worker {
+    double *column;             /* [H][T + 1] weight on each key */
+    int64_t *views;             /* [H][T + 1] rows that may see each key, as differences */
+    double *cells;              /* [H][bins][bins] weight of query bins on key bins */
+    float *sums;                /* [T] of the run of rows being added; zero between runs */
+    ss_keys_worker_head *heads; /* [H] */
+} ss_keys_worker;
+
+typedef struct ss_top_key {
+    size_t key;
+    double weight; /* mean over the rows that may see it */
+} ss_top_key;
+
+/* The answers for one head; NaN where there is none. */
+typedef struct ss_keys_head {
+    size_t rows;
+    double first_key, sink_rate, sink_weight, sink_value_share;
+    double prev_token, same_token, induction, dominance;
+    ss_top_key top[SS_TOP_KEYS]; /* the first is the sink key */
+    size_t top_count;
+    float first_key_profile[SS_MAX_BINS];
+} ss_keys_head;
+
+struct ss_keys_probe {
+    const ss_allocator *memory;
+    const ss_config *config;
+    const uint32_t *ids;
+    size_t tokens, bins;
+    ss_compute compute;
+    double sink_threshold;
+    uint32_t *previous;      /* [T] */
+    ss_keys_worker *workers; /* [workers] */
+    ss_keys_head *heads;     /* [layers][H] */
+    float *maps;             /* [layers][H][bins][bins] */
+};
+
+#endif

@@ -1,0 +1,218 @@
+/* Scores and scale. Everything comes from the `heads` event: a row's largest weight is 1 / total, and
+ * saturated rows are computed again from queries and keys. Relies on: probe/values, math/softmax, base/team.
+ */
+#include "probe/scale_probe.h"
+
+#include "base/team.h"
+#include "math/softmax.h"
+#include "probe/values.h"
+
+#include <math.h>
+
+/* A row is looked at when p_max >= SATURATED, and driven by scale when p_max then falls to <= FALLEN. */
+#define SATURATED 0.99
+#define FALLEN    0.5
+
+typedef struct head_scale {
+    double max_logit, max_logit_raw; /* NaN when no row was seen; raw only with a soft cap */
+    double scale_driven, genuine;    /* counts */
+} head_scale;
+
+/* One query's row to compute again. */
+typedef struct saturated_row {
+    size_t head, query;
+} saturated_row;
+
+struct ss_scale_probe {
+    const ss_allocator *memory;
+    const ss_config *config;
+    size_t tokens;
+    ss_compute compute;
+    head_scale *heads;   /* [layers][H] */
+    float *raw_max;      /* [workers][H] of the layer being shown; NaN when none */
+    float *key_rms;      /* [K][T] of the layer being shown */
+    float *scores;       /* [workers][T] */
+    saturated_row *rows; /* [H T] */
+    bool *scale_driven;  /* [H T] the answer for each of `rows` */
+};
+
+/* ---- making ---- */
+
+static bool allocate(ss_scale_probe *probe) {
+    const ss_config *config = probe->config;
+    size_t heads, workers = (size_t)probe->compute.workers, rows;
+    if (!ss_mul_size(config->layers, config->heads, &heads)) return false;
+    if (!ss_mul_size(config->heads, probe->tokens, &rows)) return false;
+    probe->heads = ss_alloc(probe->memory, heads, sizeof *probe->heads);
+    probe->raw_max = ss_alloc(probe->memory, workers, config->heads * sizeof *probe->raw_max);
+    probe->key_rms = ss_alloc(probe->memory, rows, sizeof *probe->key_rms);
+    probe->scores = ss_alloc(probe->memory, workers, probe->tokens * sizeof *probe->scores);
+    probe->rows = ss_alloc(probe->memory, rows, sizeof *probe->rows);
+    probe->scale_driven = ss_alloc(probe->memory, rows, sizeof *probe->scale_driven);
+    if (!probe->heads || !probe->raw_max || !probe->key_rms || !probe->scores || !probe->rows ||
+        !probe->scale_driven)
+        return false;
+    for (size_t h = 0; h < heads; h++) probe->heads[h] = (head_scale){.max_logit = NAN, .max_logit_raw = NAN};
+    for (size_t i = 0; i < workers * config->heads; i++) probe->raw_max[i] = NAN;
+    return true;
+}
+
+ss_status ss_scale_probe_create(const ss_probe_setup *setup, ss_scale_probe **probe, ss_error *error) {
+    ss_scale_probe *made = ss_alloc_zero(setup->memory, 1, sizeof *made);
+    if (!made) return ss_fail_memory(error, "the scale probe");
+    made->memory = setup->memory;
+    made->config = setup->config;
+    made->tokens = setup->tokens;
+    made->compute = setup->compute;
+    if (!allocate(made)) {
+        ss_scale_probe_free(made);
+        return ss_fail_memory(error, "the scale probe");
+    }
+    *probe = made;
+    return SS_OK;
+}
+
+void ss_scale_probe_free(ss_scale_probe *probe) {
+    if (!probe) return;
+    const ss_allocator *memory = probe->memory;
+    ss_free(memory, probe->heads);
+    ss_free(memory, probe->raw_max);
+    ss_free(memory, probe->key_rms);
+    ss_free(memory, probe->scores);
+    ss_free(memory, probe->rows);
+    ss_free(memory, probe->scale_driven);
+    ss_free(memory, probe);
+}
+
+/* ---- the largest score ---- */
+
+/* The larger of two, where a NaN is no number at all: none yet, or a score that the health probe reports. */
+static double larger(double so_far, double value) {
+    return fmax(so_far, value); /* C's fmax prefers the number */
+}
+
+static void on_rows(void *context, const ss_pass *pass, size_t layer, const ss_row_block *block) {
+    (void)pass, (void)layer;
+    ss_scale_probe *probe = context;
+    if (!block->raw_max) return;
+    float *raw_max = &probe->raw_max[(size_t)block->worker * probe->config->heads + block->head];
+    for (size_t r = 0; r < block->rows; r++)
+        if (block->support[r] > 0) *raw_max = (float)larger(*raw_max, block->raw_max[r]);
+}
+
+static void find_max_logits(ss_scale_probe *probe, const ss_heads_event *event) {
+    size_t heads = probe->config->heads, workers = (size_t)probe->compute.workers;
+    for (size_t h = 0; h < heads; h++) {
+        head_scale *head = &probe->heads[event->layer * heads + h];
+        for (size_t t = 0; t < probe->tokens; t++)
+            head->max_logit = larger(head->max_logit, event->max[h * probe->tokens + t]);
+        for (size_t w = 0; w < workers; w++) {
+            float *raw_max = &probe->raw_max[w * heads + h];
+            head->max_logit_raw = larger(head->max_logit_raw, *raw_max);
+            *raw_max = NAN;
+        }
+    }
+}
+
+/* ---- scale-driven or genuine ---- */
+
+typedef struct layer_task {
+    ss_scale_probe *probe;
+    const ss_heads_event *event;
+} layer_task;
+
+static float rms(const ss_heads_event *event, const float *x) {
+    size_t width = event->pass->config->head_width;
+    float square;
+    ss_dots(event->pass->compute->isa, x, x, 0, 1, width, &square);
+    return (float)sqrt((double)square / (double)width);
+}
+
+static void measure_keys(void *context, size_t begin, size_t end, int worker) {
+    (void)worker;
+    layer_task *task = context;
+    const ss_config *config = task->probe->config;
+    for (size_t t = begin; t < end; t++)
+        for (size_t k = 0; k < config->kv_heads; k++)
+            task->probe->key_rms[k * task->probe->tokens + t] =
+                rms(task->event, task->event->k + t * task->event->stride + k * config->head_width);
+}
+
+/* A vector of zeros stays one: its products are 0 whatever its scale. */
+static double unit_score(const ss_config *config, double dot, double query_rms, double key_rms) {
+    return ss_score_of(config, dot == 0 ? 0 : dot / (query_rms * key_rms));
+}
+
+/* p_max of one row with every query and key vector at root-mean-square 1 */
+static void recompute(void *context, size_t index, int worker) {
+    layer_task *task = context;
+    ss_scale_probe *probe = task->probe;
+    const ss_config *config = probe->config;
+    saturated_row row = probe->rows[index];
+    ss_visible keys = ss_visible_keys(config, probe->tokens, row.query);
+    const float *query = ss_event_query(task->event, row.head, row.query);
+    const float *key_rms = probe->key_rms + ss_event_kv(task->event, row.head) * probe->tokens + keys.first;
+    float *scores = probe->scores + (size_t)worker * probe->tokens, max;
+    double query_rms = rms(task->event, query);
+    ss_dots(probe->compute.isa, query, ss_event_key(task->event, row.head, keys.first), task->event->stride,
+            keys.support, config->head_width, scores);
+    for (size_t j = 0; j < keys.support; j++)
+        scores[j] = (float)unit_score(config, scores[j], query_rms, key_rms[j]);
+    double total = ss_softmax_row(probe->compute.isa, scores, keys.support, scores, &max);
+    probe->scale_driven[index] = 1 / total <= FALLEN;
+}
+
+/* Rows of measured heads to look at, from the longest to the shortest as the team wants them. */
+static size_t list_saturated(ss_scale_probe *probe, const ss_heads_event *event) {
+    size_t count = 0;
+    for (size_t t = probe->tokens; t-- > 0;) {
+        if (ss_visible_keys(probe->config, probe->tokens, t).support < 2) continue;
+        for (size_t h = 0; h < probe->config->heads; h++)
+            if (1 / event->total[h * probe->tokens + t] >= SATURATED)
+                probe->rows[count++] = (saturated_row){.head = h, .query = t};
+    }
+    return count;
+}
+
+static void on_heads(void *context, const ss_heads_event *event) {
+    ss_scale_probe *probe = context;
+    layer_task task = {.probe = probe, .event = event};
+    find_max_logits(probe, event);
+    size_t count = list_saturated(probe, event);
+    if (count == 0) return;
+    ss_team_split(probe->compute.workers, probe->tokens, measure_keys, &task);
+    ss_team_run(probe->compute.workers, count, recompute, &task);
+    for (size_t i = 0; i < count; i++) {
+        head_scale *head = &probe->heads[event->layer * probe->config->heads + probe->rows[i].head];
+        if (probe->scale_driven[i])
+            head->scale_driven++;
+        else
+            head->genuine++;
+    }
+}
+
+ss_probe ss_scale_probe_subscribe(ss_scale_probe *probe) {
+    return (ss_probe){.context = probe, .rows = on_rows, .heads = on_heads};
+}
+
+/* ---- reporting ---- */
+
+static const ss_scalar SCALARS[] = {
+    {"max_logit", offsetof(head_scale, max_logit), SS_POOL_MAX, "every score is NaN"},
+    {"max_logit_raw", offsetof(head_scale, max_logit_raw), SS_POOL_MAX, NULL},
+    {"scale_driven", offsetof(head_scale, scale_driven), SS_POOL_SUM, NULL},
+    {"genuine", offsetof(head_scale, genuine), SS_POOL_SUM, NULL},
+};
+#define SCALAR_COUNT (sizeof SCALARS / sizeof *SCALARS)
+
+ss_status ss_scale_probe_report(ss_scale_probe *probe, const ss_report *report, ss_error *error) {
+    size_t heads = probe->config->heads;
+    for (size_t layer = 0; layer < probe->config->layers; layer++) {
+        const head_scale *first = &probe->heads[layer * heads];
+        for (size_t h = 0; h < heads; h++)
+            if (ss_report_has_head(report, layer, h))
+                ss_report_scalars(report, ss_report_head(report, layer, h), SCALARS, SCALAR_COUNT, &first[h]);
+        ss_report_pooled_scalars(report, layer, SCALARS, SCALAR_COUNT, first, sizeof *first);
+    }
+    return ss_result_check(report->result, error);
+}

@@ -1,0 +1,20 @@
+/* Who sees whom, and scores by hand. Relies on: probe/values_simd. */
+#include "probe/values.h"
+
+#include <math.h>
+
+ss_visible ss_visible_keys(const ss_config *config, size_t tokens, size_t query) {
+    size_t end = config->causal ? query + 1 : tokens;
+    size_t first = config->window && query + 1 > config->window ? query + 1 - config->window : 0;
+    return (ss_visible){.first = first, .support = end - first};
+}
+
+double ss_score_of(const ss_config *config, double dot) {
+    double score = dot * config->score_scale;
+    return config->soft_cap > 0 ? config->soft_cap * tanh(score / config->soft_cap) : score;
+}
+
+void ss_dots(ss_isa isa, const float *x, const float *rows, size_t stride, size_t count, size_t width,
+             float *dots) {
+    SS_PICK_LEVEL(isa, ss_dots)(x, rows, stride, count, width, dots);
+}

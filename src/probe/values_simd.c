@@ -1,0 +1,21 @@
+/* Dot products of one vector with many. Plain twin: tests/unit/probe_scale_test.c. Relies on: math/simd. */
+#include "probe/values.h"
+
+#include "math/simd.h"
+
+static inline float dot(const float *x, const float *y, size_t width) {
+    vf even = vf_all(0), odd = vf_all(0);
+    size_t e = 0;
+    for (; e + 2 * SS_LANES <= width; e += 2 * SS_LANES) {
+        even += vf_load(x + e) * vf_load(y + e);
+        odd += vf_load(x + e + SS_LANES) * vf_load(y + e + SS_LANES);
+    }
+    for (; e + SS_LANES <= width; e += SS_LANES) even += vf_load(x + e) * vf_load(y + e);
+    if (e < width) odd += vf_load_tail(x + e, width - e, 0) * vf_load_tail(y + e, width - e, 0);
+    return (float)(vd_sum(vd_low(even) + vd_low(odd)) + vd_sum(vd_high(even) + vd_high(odd)));
+}
+
+void SS_AT_LEVEL(ss_dots)(const float *x, const float *rows, size_t stride, size_t count, size_t width,
+                          float *dots) {
+    for (size_t j = 0; j < count; j++) dots[j] = dot(x, rows + j * stride, width);
+}
