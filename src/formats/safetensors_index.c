@@ -3,6 +3,7 @@
 #include "formats/safetensors.h"
 
 #include "formats/json.h"
+#include "formats/names.h"
 #include "formats/tensors_build.h"
 
 #include <stdlib.h>
@@ -15,27 +16,8 @@ typedef struct shard_index {
     size_t shard_count;
 } shard_index;
 
-/* A list of names for a message: as many as fit, then how many more there are. */
-typedef struct name_list {
-    char text[300];
-    size_t used, count, left_out;
-} name_list;
-
-static void add_name(name_list *list, const char *name) {
-    size_t room = sizeof list->text - list->used, length = strlen(name) + (list->used ? 2 : 0);
-    list->count++;
-    if (list->left_out || length >= room) {
-        list->left_out++;
-        return;
-    }
-    snprintf(list->text + list->used, room, "%s%s", list->used ? ", " : "", name);
-    list->used += length;
-}
-
-static ss_status fail_names(ss_error *error, const char *path, const char *what, const name_list *list) {
-    char more[48] = "";
-    if (list->left_out) snprintf(more, sizeof more, " and %zu more", list->left_out);
-    return ss_fail(error, SS_E_FORMAT, path, "%s: %s%s", what, list->text, more);
+static ss_status fail_names(ss_error *error, const char *path, const char *what, const ss_names *names) {
+    return ss_fail(error, SS_E_FORMAT, path, "%s: %s", what, names->text);
 }
 
 /* A shard is a plain file name: nothing that could lead out of the index's folder. */
@@ -85,11 +67,11 @@ static const char *shard_path(const shard_index *index, const char *shard, ss_te
 
 /* Turn names into paths, and name every shard that is not there. */
 static ss_status find_shards(shard_index *index, ss_tensors *tensors, const char **paths, ss_error *error) {
-    name_list missing = {0};
+    ss_names missing = {0};
     for (size_t i = 0; i < index->shard_count; i++) {
         paths[i] = shard_path(index, index->shards[i], tensors);
         if (!paths[i]) return ss_fail_memory(error, index->path);
-        if (!ss_is_file(paths[i])) add_name(&missing, index->shards[i]);
+        if (!ss_is_file(paths[i])) ss_names_add(&missing, index->shards[i]);
     }
     if (missing.count == 0) return SS_OK;
     return fail_names(error, index->path, "the index names shards that are not there", &missing);
@@ -110,12 +92,12 @@ static ss_status add_shard(const shard_index *index, size_t shard, const char *p
 }
 
 static ss_status check_complete(const shard_index *index, ss_tensors *tensors, ss_error *error) {
-    name_list missing = {0};
+    ss_names missing = {0};
     const char *tensor;
     json_t *shard;
     SS_TRY(ss_tensors_sort(tensors, error));
     json_object_foreach(index->weight_map, tensor, shard) {
-        if (!ss_tensors_find(tensors, tensor)) add_name(&missing, tensor);
+        if (!ss_tensors_find(tensors, tensor)) ss_names_add(&missing, tensor);
     }
     if (missing.count == 0) return SS_OK;
     return fail_names(error, index->path, "tensors are not in the shards that the index names for them",

@@ -42,6 +42,9 @@ const ss_tensor_view *ss_tensors_find(const ss_tensors *tensors, const char *nam
 ss_status ss_tensors_get(const ss_tensors *tensors, const char *name, const ss_tensor_view **view,
                          ss_error *error);
 
+/* *elements = product of the shape, 1 of no dimensions; false on overflow. */
+bool ss_shape_elements(unsigned dims, const size_t *shape, size_t *elements);
+
 /* "[2, 3]" into text, cut to fit; returns text. */
 char *ss_shape_text(unsigned dims, const size_t *shape, char *text, size_t size);
 

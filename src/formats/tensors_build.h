@@ -34,9 +34,6 @@ ss_status ss_tensors_hand_over(ss_tensors *filled, ss_status status, ss_tensors 
 ss_status ss_safetensors_add(ss_tensors *tensors, const char *file, const void *bytes, size_t size,
                              ss_error *error);
 
-/* elements = product of the shape; false on overflow. The product of no dimensions is 1. */
-bool ss_shape_elements(unsigned dims, const size_t *shape, size_t *elements);
-
 /* qsort's comparison of two views by the place of their data, empty ones first at the same place */
 int ss_views_by_data(const void *a, const void *b);
 
