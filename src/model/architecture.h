@@ -14,9 +14,9 @@ typedef enum ss_presence {
     SS_ALWAYS,
     SS_MAYBE, /* used when it is there */
     SS_NEVER,
-    SS_IF_BIASED,  /* attention biases: as the configuration says, or when they are there */
+    SS_IF_BIASED, /* attention biases: as the configuration says, or when they are there */
     SS_IF_FFN_BIASED,
-    SS_IF_UNTIED,  /* the head */
+    SS_IF_UNTIED, /* the head */
 } ss_presence;
 
 /* One tensor. Several rows of one role are other names for it: the first that a file has is taken. */
@@ -24,13 +24,13 @@ typedef struct ss_tensor_name {
     ss_role role;
     ss_presence presence;
     const char *pattern[SS_NAMING_COUNT]; /* "#" is the layer; NULL: these files have none */
-    bool conv1d; /* Hugging Face stores the weight as [in][out] */
-    bool fused;  /* holds all roles that lie together with `role`, one after the other along its outputs */
-    bool root;   /* its name takes no prefix */
+    bool conv1d;                          /* Hugging Face stores the weight as [in][out] */
+    bool fused; /* holds all roles that lie together with `role`, one after the other along its outputs */
+    bool root;  /* its name takes no prefix */
 } ss_tensor_name;
 
 typedef struct ss_architecture {
-    const char *name; /* "model_type" of config.json and "general.architecture" of GGUF */
+    const char *name;  /* "model_type" of config.json and "general.architecture" of GGUF */
     ss_config options; /* what the architecture fixes, and transformers' defaults for what files leave out */
     ss_rotary_layout gguf_rotary_layout;
     const char *const *prefixes; /* before Hugging Face's names, ending with NULL; the first that fits */

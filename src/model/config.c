@@ -35,14 +35,10 @@ static ss_status check_sizes(const ss_config *c, const char *file, ss_error *err
         const char *name;
         size_t value, largest;
     } sizes[] = {
-        {"layer count", c->layers, 1 << 16},
-        {"width", c->width, 1 << 24},
-        {"head count", c->heads, 1 << 16},
-        {"key/value head count", c->kv_heads, 1 << 16},
-        {"head width", c->head_width, 1 << 20},
-        {"feed-forward width", c->ffn_width, 1 << 26},
-        {"vocabulary", c->vocabulary, 1 << 30},
-        {"context", c->context, 1 << 30},
+        {"layer count", c->layers, 1 << 16},    {"width", c->width, 1 << 24},
+        {"head count", c->heads, 1 << 16},      {"key/value head count", c->kv_heads, 1 << 16},
+        {"head width", c->head_width, 1 << 20}, {"feed-forward width", c->ffn_width, 1 << 26},
+        {"vocabulary", c->vocabulary, 1 << 30}, {"context", c->context, 1 << 30},
     };
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         if (sizes[i].value < 1 || sizes[i].value > sizes[i].largest)

@@ -7,8 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-static const ss_word rope_types[] = {
-    {"none", SS_ROTARY_PLAIN}, {"linear", SS_ROTARY_LINEAR}, {NULL, 0}}; /* llama3 comes as rope_freqs.weight */
+static const ss_word rope_types[] = {{"none", SS_ROTARY_PLAIN},
+                                     {"linear", SS_ROTARY_LINEAR},
+                                     {NULL, 0}}; /* llama3 comes as rope_freqs.weight */
 
 /* after "llama.", "gpt2.", "bert." */
 static const ss_key keys[] = {
@@ -92,8 +93,7 @@ static ss_status check_required(const ss_gguf *gguf, const ss_architecture *arch
         snprintf(name, sizeof name, "%s.%s", architecture->name, key->name);
         found = ss_gguf_has(gguf, name);
     }
-    return found ? SS_OK
-                 : ss_fail(error, SS_E_CONFIG, ss_gguf_file(gguf), "the key \"%s\" is missing", name);
+    return found ? SS_OK : ss_fail(error, SS_E_CONFIG, ss_gguf_file(gguf), "the key \"%s\" is missing", name);
 }
 
 static ss_status find_architecture(const ss_gguf *gguf, const ss_architecture **found, ss_error *error) {

@@ -8,9 +8,15 @@
 #include <string.h>
 
 static const ss_word activations[] = {
-    {"gelu", SS_GELU_ERF},          {"gelu_python", SS_GELU_ERF},        {"gelu_new", SS_GELU_TANH},
-    {"gelu_fast", SS_GELU_TANH},    {"gelu_pytorch_tanh", SS_GELU_TANH}, {"gelu_accurate", SS_GELU_TANH},
-    {"silu", SS_SILU},              {"swish", SS_SILU},                  {"relu", SS_RELU},
+    {"gelu", SS_GELU_ERF},
+    {"gelu_python", SS_GELU_ERF},
+    {"gelu_new", SS_GELU_TANH},
+    {"gelu_fast", SS_GELU_TANH},
+    {"gelu_pytorch_tanh", SS_GELU_TANH},
+    {"gelu_accurate", SS_GELU_TANH},
+    {"silu", SS_SILU},
+    {"swish", SS_SILU},
+    {"relu", SS_RELU},
     {NULL, 0},
 };
 
@@ -102,7 +108,7 @@ static const ss_key gpt2_keys[] = {
     SS_BOOL_KEY("scale_attn_weights", scaled),
     SS_BOOL_KEY("tie_word_embeddings", config.tied),
     SS_ONLY_KEY("scale_attn_by_inverse_layer_idx", "false"),
-    SS_HARMLESS_KEY("is_decoder"), /* GPT-2 is one either way */
+    SS_HARMLESS_KEY("is_decoder"),              /* GPT-2 is one either way */
     SS_HARMLESS_KEY("reorder_and_upcast_attn"), /* precision only */
     SS_HARMLESS_KEY("n_ctx"),
     SS_HARMLESS_KEY("summary_*"),
@@ -170,16 +176,21 @@ static const ss_key *keys_of(const char *architecture) {
 
 static ss_value value_of(const json_t *json) {
     switch (json_typeof(json)) {
-    case JSON_NULL: return (ss_value){.kind = SS_VALUE_NULL};
-    case JSON_TRUE: return (ss_value){.kind = SS_VALUE_BOOL, .number = 1};
-    case JSON_FALSE: return (ss_value){.kind = SS_VALUE_BOOL};
+    case JSON_NULL:
+        return (ss_value){.kind = SS_VALUE_NULL};
+    case JSON_TRUE:
+        return (ss_value){.kind = SS_VALUE_BOOL, .number = 1};
+    case JSON_FALSE:
+        return (ss_value){.kind = SS_VALUE_BOOL};
     case JSON_INTEGER:
-    case JSON_REAL: return (ss_value){.kind = SS_VALUE_NUMBER, .number = json_number_value(json)};
+    case JSON_REAL:
+        return (ss_value){.kind = SS_VALUE_NUMBER, .number = json_number_value(json)};
     case JSON_STRING:
         return (ss_value){
             .kind = SS_VALUE_TEXT, .text = json_string_value(json), .length = json_string_length(json)};
     case JSON_ARRAY:
-    case JSON_OBJECT: break;
+    case JSON_OBJECT:
+        break;
     }
     return (ss_value){.kind = SS_VALUE_OTHER};
 }
@@ -206,9 +217,9 @@ static ss_status read_key(const reader *r, const char *outer, const char *name, 
     place(r, outer, name, where);
     const ss_key *key = ss_key_find(keys, name);
     if (!key && more) key = ss_key_find(more, name);
-    if (!key)
-        return ss_warn(r->warnings, r->error, "unknown configuration key ignored: %s", where);
-    if (key->kind == SS_KEY_OBJECT && json_is_object(json)) return read_object(r, json, name, key->inner, NULL);
+    if (!key) return ss_warn(r->warnings, r->error, "unknown configuration key ignored: %s", where);
+    if (key->kind == SS_KEY_OBJECT && json_is_object(json))
+        return read_object(r, json, name, key->inner, NULL);
     const ss_value value = value_of(json);
     if (key->kind == SS_KEY_OBJECT && value.kind != SS_VALUE_NULL)
         return ss_fail(r->error, SS_E_CONFIG, where, "must be an object");

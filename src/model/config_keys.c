@@ -16,12 +16,18 @@ const ss_key *ss_key_find(const ss_key *keys, const char *name) {
 /* The value as a person wrote it, cut to fit. */
 static const char *value_text(const ss_value *value, char text[80]) {
     switch (value->kind) {
-    case SS_VALUE_NULL: return "null";
-    case SS_VALUE_BOOL: return value->number != 0 ? "true" : "false";
-    case SS_VALUE_NUMBER: snprintf(text, 80, "%.9g", value->number); return text;
-    case SS_VALUE_TEXT: snprintf(text, 80, "%.*s", (int)(value->length < 79 ? value->length : 79), value->text);
+    case SS_VALUE_NULL:
+        return "null";
+    case SS_VALUE_BOOL:
+        return value->number != 0 ? "true" : "false";
+    case SS_VALUE_NUMBER:
+        snprintf(text, 80, "%.9g", value->number);
         return text;
-    case SS_VALUE_OTHER: return "a list or an object";
+    case SS_VALUE_TEXT:
+        snprintf(text, 80, "%.*s", (int)(value->length < 79 ? value->length : 79), value->text);
+        return text;
+    case SS_VALUE_OTHER:
+        return "a list or an object";
     }
     return "";
 }
@@ -91,14 +97,21 @@ ss_status ss_key_apply(const ss_key *key, const ss_value *value, const char *whe
     void *field = (char *)draft + key->field;
     switch (key->kind) {
     case SS_KEY_HARMLESS:
-    case SS_KEY_OBJECT: return SS_OK; /* objects are walked by config_hf.c */
-    case SS_KEY_SIZE: return apply_size(value, where, field, error);
-    case SS_KEY_NUMBER: return apply_number(value, where, field, error);
-    case SS_KEY_WORD: return apply_word(key, value, where, field, error);
-    case SS_KEY_ONLY: return apply_only(key, value, where, error);
-    case SS_KEY_SOFT_CAP: return apply_soft_cap(value, where, draft, error);
+    case SS_KEY_OBJECT:
+        return SS_OK; /* objects are walked by config_hf.c */
+    case SS_KEY_SIZE:
+        return apply_size(value, where, field, error);
+    case SS_KEY_NUMBER:
+        return apply_number(value, where, field, error);
+    case SS_KEY_WORD:
+        return apply_word(key, value, where, field, error);
+    case SS_KEY_ONLY:
+        return apply_only(key, value, where, error);
+    case SS_KEY_SOFT_CAP:
+        return apply_soft_cap(value, where, draft, error);
     case SS_KEY_BOOL:
-    case SS_KEY_BIAS: break;
+    case SS_KEY_BIAS:
+        break;
     }
     if (value->kind != SS_VALUE_BOOL) return wrong(value, where, "true or false", error);
     if (key->kind == SS_KEY_BOOL)

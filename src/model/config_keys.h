@@ -50,24 +50,34 @@ typedef struct ss_key {
     const char *name; /* a pattern of model/names for SS_KEY_HARMLESS */
     ss_key_kind kind;
     bool required;
-    size_t field; /* offset into ss_config_draft */
+    size_t field;               /* offset into ss_config_draft */
     const ss_word *words;       /* ends with text NULL */
     const char *only;           /* as JSON writes it, strings without quotes */
     const struct ss_key *inner; /* ends with name NULL */
 } ss_key;
 
 /* Rows of a table. */
-#define SS_FIELD(member)      offsetof(ss_config_draft, member)
-#define SS_SIZE_KEY(k, m)     {.name = (k), .kind = SS_KEY_SIZE, .field = SS_FIELD(m)}
-#define SS_REQUIRED_KEY(k, m) {.name = (k), .kind = SS_KEY_SIZE, .field = SS_FIELD(m), .required = true}
-#define SS_NUMBER_KEY(k, m)   {.name = (k), .kind = SS_KEY_NUMBER, .field = SS_FIELD(m)}
-#define SS_BOOL_KEY(k, m)     {.name = (k), .kind = SS_KEY_BOOL, .field = SS_FIELD(m)}
-#define SS_BIAS_KEY(k, m)     {.name = (k), .kind = SS_KEY_BIAS, .field = SS_FIELD(m)}
-#define SS_WORD_KEY(k, m, w)  {.name = (k), .kind = SS_KEY_WORD, .field = SS_FIELD(m), .words = (w)}
-#define SS_ONLY_KEY(k, value) {.name = (k), .kind = SS_KEY_ONLY, .only = (value)}
-#define SS_HARMLESS_KEY(k)    {.name = (k), .kind = SS_KEY_HARMLESS}
-#define SS_SOFT_CAP_KEY(k)    {.name = (k), .kind = SS_KEY_SOFT_CAP}
-#define SS_OBJECT_KEY(k, rows) {.name = (k), .kind = SS_KEY_OBJECT, .inner = (rows)}
+#define SS_FIELD(member) offsetof(ss_config_draft, member)
+#define SS_SIZE_KEY(k, m)                                                                                    \
+    { .name = (k), .kind = SS_KEY_SIZE, .field = SS_FIELD(m) }
+#define SS_REQUIRED_KEY(k, m)                                                                                \
+    { .name = (k), .kind = SS_KEY_SIZE, .field = SS_FIELD(m), .required = true }
+#define SS_NUMBER_KEY(k, m)                                                                                  \
+    { .name = (k), .kind = SS_KEY_NUMBER, .field = SS_FIELD(m) }
+#define SS_BOOL_KEY(k, m)                                                                                    \
+    { .name = (k), .kind = SS_KEY_BOOL, .field = SS_FIELD(m) }
+#define SS_BIAS_KEY(k, m)                                                                                    \
+    { .name = (k), .kind = SS_KEY_BIAS, .field = SS_FIELD(m) }
+#define SS_WORD_KEY(k, m, w)                                                                                 \
+    { .name = (k), .kind = SS_KEY_WORD, .field = SS_FIELD(m), .words = (w) }
+#define SS_ONLY_KEY(k, value)                                                                                \
+    { .name = (k), .kind = SS_KEY_ONLY, .only = (value) }
+#define SS_HARMLESS_KEY(k)                                                                                   \
+    { .name = (k), .kind = SS_KEY_HARMLESS }
+#define SS_SOFT_CAP_KEY(k)                                                                                   \
+    { .name = (k), .kind = SS_KEY_SOFT_CAP }
+#define SS_OBJECT_KEY(k, rows)                                                                               \
+    { .name = (k), .kind = SS_KEY_OBJECT, .inner = (rows) }
 
 /* The row of a key, or NULL. `keys` ends with name NULL. */
 const ss_key *ss_key_find(const ss_key *keys, const char *name);

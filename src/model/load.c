@@ -10,10 +10,10 @@
 #include <string.h>
 
 enum {
-    CHUNK = 1 << 16,        /* values of one task */
-    STEP = 4096,            /* values converted before they are looked at again: 16 KB, the first cache */
-    TILE_ROWS = 64,         /* outputs of a transposed chunk: 256 bytes of a file's row */
-    TILE_COLUMNS = 16,      /* inputs of a tile: one cache line of the result */
+    CHUNK = 1 << 16,   /* values of one task */
+    STEP = 4096,       /* values converted before they are looked at again: 16 KB, the first cache */
+    TILE_ROWS = 64,    /* outputs of a transposed chunk: 256 bytes of a file's row */
+    TILE_COLUMNS = 16, /* inputs of a tile: one cache line of the result */
 };
 
 typedef struct chunk {
@@ -30,7 +30,8 @@ typedef struct job {
     bool round; /* matmul inputs in the float32 block take bfloat16 values */
 } job;
 
-/* ---- a run of values ------------------------------------------------------------------------------------ */
+/* ---- a run of values ------------------------------------------------------------------------------------
+ */
 
 /* Index of the first NaN or infinity in values[count], or count. The first loop has no branch, so that it
  * becomes vector code. */
@@ -63,7 +64,8 @@ static bool rounds(const job *j, const ss_tensor *tensor) {
     return j->round && (ss_role_is_matrix(tensor->role) || tensor->role == SS_ROLE_HEAD);
 }
 
-/* ---- chunks ----------------------------------------------------------------------------------------------- */
+/* ---- chunks -----------------------------------------------------------------------------------------------
+ */
 
 static void convert_run(const job *j, chunk *c) {
     const ss_tensor *tensor = &j->plan->table.tensors[c->tensor];
@@ -158,7 +160,8 @@ static ss_status convert(ss_model *model, ss_plan *plan, const ss_compute *compu
     return SS_OK;
 }
 
-/* ---- views ------------------------------------------------------------------------------------------------ */
+/* ---- views ------------------------------------------------------------------------------------------------
+ */
 
 /* The first tensor of `role`'s group in a layer and where the group starts, or NULL where there is none. */
 static const ss_tensor *find_group(const ss_model *model, ss_role role, size_t layer, size_t *start) {
@@ -241,7 +244,7 @@ static ss_status view_weights(ss_model *model, ss_error *error) {
 
 typedef struct head_copy {
     const float *embedding;
-    float *f32;     /* one of them, the other NULL */
+    float *f32; /* one of them, the other NULL */
     uint16_t *bf16;
 } head_copy;
 

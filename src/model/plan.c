@@ -45,19 +45,23 @@ static const char *find_prefix(matcher *m) {
     return prefixes[0];
 }
 
-/* ---- one role ------------------------------------------------------------------------------------------- */
+/* ---- one role -------------------------------------------------------------------------------------------
+ */
 
 /* Does the configuration leave no choice: SS_ALWAYS, SS_MAYBE, or never (SS_IF_UNTIED)? */
 static ss_presence presence(const matcher *m, const ss_tensor_name *row) {
     static const ss_presence of_bias[] = {
         [SS_BIAS_UNSAID] = SS_MAYBE, [SS_BIAS_NO] = SS_NEVER, [SS_BIAS_YES] = SS_ALWAYS};
     switch (row->presence) {
-    case SS_IF_BIASED: return of_bias[m->input->draft->attn_bias];
-    case SS_IF_FFN_BIASED: return of_bias[m->input->draft->ffn_bias];
+    case SS_IF_BIASED:
+        return of_bias[m->input->draft->attn_bias];
+    case SS_IF_FFN_BIASED:
+        return of_bias[m->input->draft->ffn_bias];
     case SS_IF_UNTIED:
         if (m->input->naming == SS_NAMING_GGUF) return SS_MAYBE;
         return m->config->tied ? SS_NEVER : SS_ALWAYS;
-    default: return row->presence;
+    default:
+        return row->presence;
     }
 }
 
@@ -67,8 +71,8 @@ static ss_status missing(const matcher *m, const ss_tensor_name *row, size_t lay
     const char *advice = row->presence == SS_IF_UNTIED
                              ? "; the configuration says that the head is not tied to the token embedding"
                              : "";
-    return ss_fail(m->error, SS_E_FORMAT, name, "the tensor (%s) is missing from %s%s", ss_role_name(row->role),
-                   m->input->file, advice);
+    return ss_fail(m->error, SS_E_FORMAT, name, "the tensor (%s) is missing from %s%s",
+                   ss_role_name(row->role), m->input->file, advice);
 }
 
 /* The shape that a row's tensor must have, before any transposition, and how to say it. */
@@ -83,7 +87,8 @@ static size_t say(char *text, size_t size, size_t used, const char *separator, c
 }
 
 /* Sum over the roles that the row fills, and their names, along rows or columns. */
-static size_t fused_dim(const matcher *m, const ss_tensor_name *row, bool columns, expected *e, size_t *used) {
+static size_t fused_dim(const matcher *m, const ss_tensor_name *row, bool columns, expected *e,
+                        size_t *used) {
     size_t sum = 0;
     const char *separator = "";
     for (ss_role role = row->role; role < SS_ROLE_COUNT && row_fills(row, role); role++) {
@@ -207,7 +212,8 @@ static ss_status visit(matcher *m, ss_role role, size_t layer) {
     return needed ? missing(m, needed, layer) : SS_OK;
 }
 
-/* ---- all roles -------------------------------------------------------------------------------------------- */
+/* ---- all roles --------------------------------------------------------------------------------------------
+ */
 
 static ss_status visit_all(matcher *m) {
     m->plan->table.count = 0;
@@ -225,8 +231,8 @@ static ss_status visit_all(matcher *m) {
 }
 
 static int by_address(const void *a, const void *b) {
-    const uintptr_t x = (uintptr_t)*(const ss_tensor_view *const *)a,
-                    y = (uintptr_t)*(const ss_tensor_view *const *)b;
+    const uintptr_t x = (uintptr_t) * (const ss_tensor_view *const *)a,
+                    y = (uintptr_t) * (const ss_tensor_view *const *)b;
     return (x > y) - (x < y);
 }
 
@@ -246,7 +252,8 @@ static ss_status warn_left_over(const matcher *m) {
     qsort(used, plan->table.count, sizeof *used, by_address);
     for (size_t i = 0; i < ss_tensors_count(m->input->files); i++) {
         const ss_tensor_view *view = ss_tensors_at(m->input->files, i);
-        if (bsearch(&view, used, plan->table.count, sizeof *used, by_address) || is_ignored(m, view)) continue;
+        if (bsearch(&view, used, plan->table.count, sizeof *used, by_address) || is_ignored(m, view))
+            continue;
         SS_TRY(ss_warn(m->input->warnings, m->error, "tensor ignored: %s is no part of a %s of %zu layers",
                        view->name, m->config->architecture, m->config->layers));
     }
@@ -275,7 +282,8 @@ ss_status ss_plan_match(const ss_plan_input *input, ss_config *config, ss_plan *
     return SS_OK;
 }
 
-/* ---- places ----------------------------------------------------------------------------------------------- */
+/* ---- places -----------------------------------------------------------------------------------------------
+ */
 
 /* Numbers that a role takes in memory where its group is there. */
 static size_t role_size(const ss_config *config, ss_role role) {

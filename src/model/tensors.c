@@ -24,15 +24,24 @@ bool ss_role_is_matrix(ss_role role) {
 
 size_t ss_dim_size(ss_dim dim, const ss_config *config) {
     switch (dim) {
-    case SS_DIM_ONE: return 1;
-    case SS_DIM_WIDTH: return config->width;
-    case SS_DIM_QUERIES: return config->heads * config->head_width;
-    case SS_DIM_KEYS: return config->kv_heads * config->head_width;
-    case SS_DIM_FFN: return config->ffn_width;
-    case SS_DIM_VOCABULARY: return config->vocabulary;
-    case SS_DIM_CONTEXT: return config->context;
-    case SS_DIM_SEGMENTS: return config->segments;
-    case SS_DIM_PAIRS: return config->rotary.width / 2;
+    case SS_DIM_ONE:
+        return 1;
+    case SS_DIM_WIDTH:
+        return config->width;
+    case SS_DIM_QUERIES:
+        return config->heads * config->head_width;
+    case SS_DIM_KEYS:
+        return config->kv_heads * config->head_width;
+    case SS_DIM_FFN:
+        return config->ffn_width;
+    case SS_DIM_VOCABULARY:
+        return config->vocabulary;
+    case SS_DIM_CONTEXT:
+        return config->context;
+    case SS_DIM_SEGMENTS:
+        return config->segments;
+    case SS_DIM_PAIRS:
+        return config->rotary.width / 2;
     }
     return 0;
 }

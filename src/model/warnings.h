@@ -6,7 +6,9 @@
 #include "base/arena.h"
 #include "base/status.h"
 
-enum { SS_MAX_WARNINGS = 32 }; /* a file of a million unknown keys gives this many and a last one that says so */
+enum {
+    SS_MAX_WARNINGS = 32
+}; /* a file of a million unknown keys gives this many and a last one that says so */
 
 typedef struct ss_warnings {
     ss_arena *arena;
