@@ -287,6 +287,8 @@ ss_status ss_load_weights(ss_model *model, ss_plan *plan, const ss_compute *comp
     if (!model->f32_block || (bf16 && !model->bf16_block))
         return ss_fail(error, SS_E_MEMORY, "weights", "not enough memory: they take %zu MiB",
                        (sizes.f32 * sizeof(float) + sizes.bf16 * sizeof(uint16_t)) >> 20);
+    ss_prefer_large_pages(model->f32_block, sizes.f32 * sizeof(float));
+    if (bf16) ss_prefer_large_pages(model->bf16_block, sizes.bf16 * sizeof(uint16_t));
     SS_TRY(convert(model, plan, compute, round && !bf16, error));
     SS_TRY(view_weights(model, error));
     if (copies_head) round_head(model, compute, bf16, copy_start);
