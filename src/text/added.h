@@ -16,6 +16,8 @@ typedef struct ss_added_token {
     bool strip_left, strip_right; /* takes the white space beside it */
 } ss_added_token;
 
+enum { SS_ADDED_LONGEST = 4096 }; /* bytes: looking for one takes up to that many steps a character */
+
 /* The tokens that are looked for at one time, in the order of their bytes. */
 typedef struct ss_added {
     ss_added_token *items; /* [count] */

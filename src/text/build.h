@@ -53,6 +53,14 @@ ss_status ss_unsupported(ss_error *error, const char *where, const char *part, c
  * and those that are no UTF-8 cannot occur in a text and are only listed. */
 ss_status ss_build_added(ss_tokenizer *tokenizer, const char *where, ss_added_token token, ss_error *error);
 
+/* The pieces of a JSON object, piece -> id. */
+ss_status ss_build_vocabulary(ss_tokenizer *tokenizer, const char *where, const json_t *pieces,
+                              ss_error *error);
+
+/* An added token as tokenizer.json and tokenizer_config.json write it: content and flags. */
+ss_status ss_build_added_json(ss_tokenizer *tokenizer, const char *where, size_t id, const json_t *item,
+                              ss_error *error);
+
 /* The special token that the vocabulary spells `content`; nothing happens when it has none. */
 ss_status ss_build_special(ss_tokenizer *tokenizer, const char *where, const char *content, ss_error *error);
 

@@ -92,9 +92,11 @@ typedef struct ss_encoding {
     const ss_allocator *memory;
 } ss_encoding;
 
+#define SS_TEXT_LIMIT ((size_t)128 << 20) /* bytes of one text */
+
 /* The ids of `length` bytes of text. Broken UTF-8 is read as Python's bytes.decode("utf-8", errors="replace")
- * reads it; NUL is a character like any other. SS_E_VALUE when a piece has no id and the vocabulary no
- * unknown token; SS_E_MEMORY. Release with ss_encoding_free. */
+ * reads it; NUL is a character like any other. SS_E_VALUE when the text is longer than SS_TEXT_LIMIT, or when
+ * a piece has no id and the vocabulary no unknown token; SS_E_MEMORY. Release with ss_encoding_free. */
 ss_status ss_tokenizer_encode(const ss_tokenizer *tokenizer, const char *text, size_t length, unsigned flags,
                               ss_encoding *encoding, ss_error *error);
 void ss_encoding_free(ss_encoding *encoding);
