@@ -1,8 +1,10 @@
-/* Allocation over the caller's allocator or the C library's. Relies on: aligned_alloc. */
+/* Allocation over the caller's allocator or the C library's. Relies on: aligned_alloc, madvise where there is
+ * one. */
 #include "base/mem.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 static void *standard_alloc(const void *unused, size_t alignment, size_t size) {
     (void)unused;
@@ -31,6 +33,18 @@ void ss_free(const ss_allocator *memory, void *block) {
         memory->free(memory->context, block);
     else
         free(block);
+}
+
+void ss_prefer_large_pages(void *block, size_t bytes) {
+#if defined(MADV_HUGEPAGE)
+    const uintptr_t page = 4096, large = (uintptr_t)2 << 20;
+    const uintptr_t begin = ((uintptr_t)block + page - 1) / page * page;
+    const uintptr_t end = ((uintptr_t)block + bytes) / page * page;
+    if (end > begin && end - begin >= 2 * large) madvise((void *)begin, end - begin, MADV_HUGEPAGE);
+#else
+    (void)block;
+    (void)bytes;
+#endif
 }
 
 bool ss_grow(const ss_allocator *memory, void *items, size_t *capacity, size_t needed, size_t size) {
