@@ -1,3 +1,66 @@
-int main(void) {
-    return 0;
+/* The program: a dispatch table over commands. */
+#include "commands.h"
+
+#include "math/isa.h"
+#include "math/matmul.h"
+
+#include <string.h>
+
+static const command *const commands[] = {&inspect_command, &report_command};
+
+enum { COMMANDS = sizeof commands / sizeof *commands };
+
+static void print_help(FILE *out) {
+    fputs("softscope shows how sensitive, how concentrated and how healthy the attention of a transformer "
+          "is.\n\n"
+          "Usage: softscope COMMAND [arguments]\n\nCommands:\n",
+          out);
+    for (size_t i = 0; i < COMMANDS; i++)
+        fprintf(out, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
+    fputs("\nStart with:\n  softscope inspect MODEL --text FILE\n"
+          "and read 'softscope COMMAND --help' for the rest. Exit status: 0 done, 1 a condition of --fail-on "
+          "holds,\n"
+          "2 usage, 3 input, 4 system.\n",
+          out);
+}
+
+static void print_version(void) {
+    const ss_isa isa = ss_isa_best();
+    printf("softscope %s\ninstruction set: %s%s\nlibraries:\n", SS_VERSION, ss_isa_name(isa),
+           ss_has_bf16_matmul(isa) ? ", bfloat16 products" : "");
+    print_libraries(stdout);
+}
+
+static int unknown_command(const char *typed) {
+    const char *names[COMMANDS];
+    for (size_t i = 0; i < COMMANDS; i++) names[i] = commands[i]->name;
+    const char *close = closest_name(typed, names, COMMANDS);
+    fprintf(stderr, "softscope: there is no command '%s'%s%s; 'softscope --help' lists them\n", typed,
+            close ? "; did you mean " : "", close ? close : "");
+    return ss_status_exit(SS_E_USAGE);
+}
+
+int main(int argc, char **argv) {
+    if (argc < 2) {
+        print_help(stderr);
+        return ss_status_exit(SS_E_USAGE);
+    }
+    const char *name = argv[1];
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
+        print_help(stdout);
+        return 0;
+    }
+    if (strcmp(name, "--version") == 0) {
+        print_version();
+        return 0;
+    }
+    for (size_t i = 0; i < COMMANDS; i++) {
+        if (strcmp(commands[i]->name, name) != 0) continue;
+        if (options_want_help(argc - 1, argv + 1)) {
+            options_print_help(commands[i], stdout);
+            return 0;
+        }
+        return commands[i]->run(argc - 1, argv + 1);
+    }
+    return unknown_command(name);
 }

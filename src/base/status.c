@@ -25,13 +25,21 @@ int ss_status_exit(ss_status code) {
     return index < sizeof exits / sizeof *exits ? exits[index] : 4;
 }
 
+/* Names from files stand in messages: none may steer the terminal. */
+static void make_printable(char *text) {
+    for (; *text; text++)
+        if ((unsigned char)*text < 0x20 || *text == 0x7F) *text = '?';
+}
+
 static void fill(ss_error *error, ss_status code, const char *where, const char *format, va_list arguments) {
     error->code = code;
     snprintf(error->where, sizeof error->where, "%s", where ? where : "");
     vsnprintf(error->message, sizeof error->message, format, arguments);
+    make_printable(error->where);
+    make_printable(error->message);
 }
 
-ss_status ss_fail(ss_error *error, ss_status code, const char *where, const char *format, ...) {
+ss_status ss_error_fill(ss_error *error, ss_status code, const char *where, const char *format, ...) {
     if (error) {
         va_list arguments;
         va_start(arguments, format);
@@ -41,8 +49,8 @@ ss_status ss_fail(ss_error *error, ss_status code, const char *where, const char
     return code;
 }
 
-ss_status ss_fail_at(ss_error *error, ss_status code, const char *file, uint64_t byte, const char *format,
-                     ...) {
+ss_status ss_error_fill_at(ss_error *error, ss_status code, const char *file, uint64_t byte,
+                           const char *format, ...) {
     if (error) {
         char where[sizeof error->where];
         snprintf(where, sizeof where, "%s, byte %" PRIu64, file ? file : "input", byte);
@@ -52,8 +60,4 @@ ss_status ss_fail_at(ss_error *error, ss_status code, const char *file, uint64_t
         va_end(arguments);
     }
     return code;
-}
-
-ss_status ss_fail_memory(ss_error *error, const char *what) {
-    return ss_fail(error, SS_E_MEMORY, what, "not enough memory");
 }

@@ -33,9 +33,9 @@ ss_status ss_json_parse(const char *file, const void *bytes, size_t size, size_t
 /* The same for a whole file; SS_E_IO when it cannot be read. */
 ss_status ss_json_open(const char *path, size_t limit, json_t **document, ss_error *error);
 
-/* The value of `key` in `object`. Error: SS_E_FORMAT naming `where` (usually the file) and the key, when the
- * key is required but absent or null, is of another type, or is out of range.
- * Strings, objects and arrays are borrowed from the document. */
+/* The value of `key` in `object` (NULL has no keys). Error: SS_E_FORMAT naming `where` (usually the file) and
+ * the key, when the key is required but absent or null, is of another type, or is out of range. Strings,
+ * objects and arrays are borrowed from the document. */
 ss_status ss_json_size(const json_t *object, const char *key, ss_need need, const char *where, size_t *value,
                        ss_error *error); /* a whole number from 0; 5.0 counts */
 ss_status ss_json_number(const json_t *object, const char *key, ss_need need, const char *where,
@@ -45,9 +45,9 @@ ss_status ss_json_bool(const json_t *object, const char *key, ss_need need, cons
 ss_status ss_json_string(const json_t *object, const char *key, ss_need need, const char *where,
                          const char **value, ss_error *error);
 ss_status ss_json_object(const json_t *object, const char *key, ss_need need, const char *where,
-                         const json_t **value, ss_error *error);
+                         json_t **value, ss_error *error);
 ss_status ss_json_array(const json_t *object, const char *key, ss_need need, const char *where,
-                        const json_t **value, ss_error *error);
+                        json_t **value, ss_error *error);
 
 /* Is `key` there, and not null? */
 bool ss_json_has(const json_t *object, const char *key);

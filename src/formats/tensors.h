@@ -21,7 +21,7 @@ typedef struct ss_tensor_view {
     unsigned dims;             /* 0 for a scalar */
     size_t shape[SS_MAX_DIMS]; /* outermost first, row-major: shape[dims - 1] varies fastest */
     size_t elements, bytes;
-    const void *data; /* NULL when elements is 0 or type is SS_TYPE_NONE */
+    const void *data; /* NULL when bytes is 0, which it is where the size of an unread type is unknown */
     const char *file; /* path of the file that holds it */
 } ss_tensor_view;
 

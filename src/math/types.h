@@ -53,10 +53,11 @@ size_t ss_type_block_bytes(ss_type type);
  * type is SS_TYPE_NONE; *bytes is then as it was. */
 bool ss_type_bytes(ss_type type, size_t count, size_t *bytes);
 
-/* out[0..count-1] = the values of `count` elements at `source`; count must be a whole number of blocks.
- * Exact for F32, F16, BF16 (NaN payloads included, except that a signalling NaN may become quiet), 8 and 16
- * bit integers and Q8_0; one rounding to nearest for F64, wider integers and Q4_0; Q4_1 rounds the product
- * and the sum. A BOOL is 0 or 1. */
+/* out[0..count-1] = the values of `count` elements at `source`; count must be a whole number of blocks, the
+ * type not SS_TYPE_NONE, and the memory must not overlap. Exact for F32, F16, BF16 (a signalling NaN may
+ * become quiet), Q4_0, Q8_0, BOOL and integers of 8 and 16 bits; one rounding to nearest for the others
+ * (Q4_1: of the sum; its product is exact). F16 subnormals keep their value where the processor flushes
+ * subnormals. */
 void ss_to_f32(ss_type type, const void *source, size_t count, float *out /* [count] */);
 
 /* The same in double, where every type but I64 and U64 beyond 2^53 is exact. */

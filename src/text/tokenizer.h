@@ -17,14 +17,9 @@
 #define SS_TEXT_TOKENIZER_H
 
 #include "base/status.h"
+#include "formats/gguf.h"
 
 typedef struct ss_tokenizer ss_tokenizer;
-
-/* Bytes that belong to someone else; need not end in NUL. */
-typedef struct ss_text_view {
-    const char *bytes;
-    size_t length;
-} ss_text_view;
 
 #define SS_NO_TOKEN UINT32_MAX /* the id of a token that a vocabulary does not have */
 
@@ -33,37 +28,42 @@ typedef struct ss_text_view {
 /* From the bytes of a Hugging Face tokenizer.json. `config` holds the bytes of tokenizer_config.json, from
  * which the bos, eos, ... tokens are known by name; an empty view is allowed. `name` is used in error
  * messages. Truncation and padding of the file are ignored: a text is never cut silently. */
-ss_status ss_tokenizer_from_json(const ss_allocator *memory, const char *name, ss_text_view json,
-                                 ss_text_view config, ss_tokenizer **tokenizer, ss_error *error);
+ss_status ss_tokenizer_from_json(const ss_allocator *memory, const char *name, ss_string_view json,
+                                 ss_string_view config, ss_tokenizer **tokenizer, ss_error *error);
 
 /* From GPT-2's pair of files: vocab.json (or encoder.json), an object of piece -> id, and merges.txt (or
  * vocab.bpe). Pieces <|endoftext|> and the like become special tokens; `config` as above. */
-ss_status ss_tokenizer_from_merges(const ss_allocator *memory, const char *name, ss_text_view vocabulary,
-                                   ss_text_view merges, ss_text_view config, ss_tokenizer **tokenizer,
+ss_status ss_tokenizer_from_merges(const ss_allocator *memory, const char *name, ss_string_view vocabulary,
+                                   ss_string_view merges, ss_string_view config, ss_tokenizer **tokenizer,
                                    ss_error *error);
 
 /* From BERT's vocab.txt, one piece a line; do_lower_case, strip_accents, tokenize_chinese_chars and the names
  * of the special tokens come from `config` (absent: lower-case, [CLS] ... [SEP]). */
-ss_status ss_tokenizer_from_vocabulary(const ss_allocator *memory, const char *name, ss_text_view vocabulary,
-                                       ss_text_view config, ss_tokenizer **tokenizer, ss_error *error);
+ss_status ss_tokenizer_from_vocabulary(const ss_allocator *memory, const char *name,
+                                       ss_string_view vocabulary, ss_string_view config,
+                                       ss_tokenizer **tokenizer, ss_error *error);
 
 /* What a GGUF file says of its tokenizer (keys tokenizer.ggml.*), as plain arrays that are only read during
  * the call. An absent id is SS_NO_TOKEN; an absent flag is -1, and then the model kind's own default holds.
  */
 typedef struct ss_gguf_tokenizer {
-    ss_text_view model;         /* "gpt2" or "bert" are built */
-    ss_text_view pre;           /* of "gpt2": "gpt-2", "smollm", "llama-bpe", ...; absent is "default" */
-    const ss_text_view *pieces; /* [piece_count] tokens */
+    ss_string_view model;         /* "gpt2" or "bert" are built */
+    ss_string_view pre;           /* of "gpt2": "gpt-2", "smollm", "llama-bpe", ...; absent is "default" */
+    const ss_string_view *pieces; /* [piece_count] tokens */
     size_t piece_count;
-    const ss_text_view *merges; /* [merge_count] "left right" */
+    const ss_string_view *merges; /* [merge_count] "left right" */
     size_t merge_count;
-    const int32_t *types; /* [piece_count] token_type, or NULL: 3 control, 4 user-defined */
+    const double *types; /* [piece_count] token_type, or NULL: 3 control, 4 user-defined */
     uint32_t bos, eos, unk, cls, sep;
     int add_bos, add_eos; /* 0, 1, or -1 when the key is absent */
 } ss_gguf_tokenizer;
 
 ss_status ss_tokenizer_from_gguf(const ss_allocator *memory, const char *name,
                                  const ss_gguf_tokenizer *source, ss_tokenizer **tokenizer, ss_error *error);
+
+/* The same, gathered from an open GGUF file, which may be freed afterwards. */
+ss_status ss_tokenizer_open_gguf(const ss_allocator *memory, const ss_gguf *gguf, ss_tokenizer **tokenizer,
+                                 ss_error *error);
 
 /* From a folder as Hugging Face lays it out: tokenizer.json, else vocab.json or encoder.json with merges.txt
  * or vocab.bpe, else vocab.txt; tokenizer_config.json beside it is read when it is there. */
@@ -87,6 +87,8 @@ typedef struct ss_encoding {
     size_t added_before,
         added_after; /* how many of the ids SS_ENCODE_ADD_SPECIAL put around the text's own */
     bool double_bos; /* a BOS (or [CLS]) was added and the text's own first token is one too: warn the user */
+    size_t dropped;  /* bytes of text that the vocabulary has no token for, not even an unknown one: they have
+                        no id */
     const ss_allocator *memory;
 } ss_encoding;
 
@@ -102,7 +104,7 @@ size_t ss_tokenizer_size(const ss_tokenizer *tokenizer);
 
 /* The bytes of one token as it reads in a text (byte-level pieces decoded: may be broken UTF-8; WordPiece as
  * in the vocabulary, with ##). Lives as long as the tokenizer. {NULL, 0} for an id without a piece. */
-ss_text_view ss_tokenizer_piece(const ss_tokenizer *tokenizer, uint32_t id);
+ss_string_view ss_tokenizer_piece(const ss_tokenizer *tokenizer, uint32_t id);
 
 /* The same as valid UTF-8 for display, broken bytes as U+FFFD: writes at most `capacity` bytes (whole
  * characters, then a NUL) and returns the length of the whole, as snprintf does. */

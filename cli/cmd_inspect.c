@@ -1,0 +1,231 @@
+/* softscope inspect: run a model once over a text and report on its attention. */
+#include "commands.h"
+
+#include "base/file.h"
+#include "base/team.h"
+#include "input.h"
+#include "study/inspect.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct inspect_options {
+    const char *text, *tokens, *layers, *heads, *probes, *dtype, *isa, *fail_on;
+    size_t threads, max_tokens, theta_nodes;
+    double sink_threshold;
+    bool parse_special, plain;
+    output_options output;
+} inspect_options;
+
+#define FIELD(member) offsetof(inspect_options, member)
+
+static const option options[] = {
+    {"text", "FILE", OPTION_TEXT, FIELD(text), "the text to run the model on; - reads standard input"},
+    {"tokens", "FILE", OPTION_TEXT, FIELD(tokens),
+     "token ids instead of a text: numbers in a text file, or NPY"},
+    {"max-tokens", "N", OPTION_COUNT, FIELD(max_tokens), "read only the first N tokens"},
+    {"parse-special", NULL, OPTION_FLAG, FIELD(parse_special),
+     "special tokens typed in the text are those tokens"},
+    {"no-special", NULL, OPTION_FLAG, FIELD(plain), "add no begin-of-text token, no [CLS] and [SEP]"},
+    {"layers", "LIST", OPTION_TEXT, FIELD(layers), "measure only the heads of these layers, as 0-5,8"},
+    {"only-heads", "LIST", OPTION_TEXT, FIELD(heads), "measure only these heads of each layer, as 0,3-4"},
+    {"probe", "LIST", OPTION_TEXT, FIELD(probes),
+     "which probes to run; 'softscope inspect --probe help' lists them"},
+    {"sink-threshold", "X", OPTION_NUMBER, FIELD(sink_threshold),
+     "mean weight on the first key that makes a sink (default 0.3)"},
+    {"theta-budget", "N", OPTION_COUNT, FIELD(theta_nodes),
+     "search nodes a row before theta stays a bracket"},
+    {"fail-on", "LIST", OPTION_TEXT, FIELD(fail_on),
+     "exit with 1 when a condition holds, as max_logit>100,theta.min<0.01\n(nan is always one)"},
+    {"json", "FILE", OPTION_TEXT, FIELD(output.json), "write the result document; - is standard output"},
+    {"html", "FILE", OPTION_TEXT, FIELD(output.html), "write the report page"},
+    {"heads", NULL, OPTION_FLAG, FIELD(output.heads), "show a line for each head"},
+    {"quiet", NULL, OPTION_FLAG, FIELD(output.quiet), "print nothing but errors"},
+    {"threads", "N", OPTION_COUNT, FIELD(threads), "threads to use (default: every processor)"},
+    {"dtype", "f32|bf16", OPTION_TEXT, FIELD(dtype), "number type of matrix product inputs (default f32)"},
+    {"isa", "LEVEL", OPTION_TEXT, FIELD(isa), "use at most base, avx2 or avx512"},
+};
+
+/* ---- reading options into what the study wants ------------------------------------------------- */
+
+static ss_status choose(const char *name, const char *typed, const char *const *names, size_t count,
+                        size_t *index, ss_error *error) {
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(typed, names[i]) == 0) {
+            *index = i;
+            return SS_OK;
+        }
+    }
+    const char *close = closest_name(typed, names, count);
+    return ss_fail(error, SS_E_USAGE, name,
+                   "'%s' is not one of its values%s%s; 'softscope inspect --help' lists them", typed,
+                   close ? "; did you mean " : "", close ? close : "");
+}
+
+static ss_status read_compute(const inspect_options *o, ss_compute *compute, ss_error *error) {
+    static const char *const isas[] = {"base", "avx2", "avx512"}, *const dtypes[] = {"f32", "bf16"};
+    enum { MOST_THREADS = 1024 };
+    size_t index;
+    if (o->threads > MOST_THREADS) return ss_fail(error, SS_E_USAGE, "--threads", "at most %d", MOST_THREADS);
+    *compute = (ss_compute){.workers = ss_team_size((int)o->threads), .isa = ss_isa_best()};
+    if (o->isa) {
+        SS_TRY(choose("--isa", o->isa, isas, 3, &index, error));
+        if ((ss_isa)index < compute->isa) {
+            compute->isa = (ss_isa)index;
+            ss_matmul_limit_isa(compute->isa);
+        }
+    }
+    if (o->dtype) {
+        SS_TRY(choose("--dtype", o->dtype, dtypes, 2, &index, error));
+        compute->dtype = (ss_dtype)index;
+    }
+    return SS_OK;
+}
+
+/* Mark in chosen[count] the numbers of a list such as "0-5,8". */
+static ss_status read_list(const char *name, const char *list, bool *chosen, size_t count, ss_error *error) {
+    const char *at = list;
+    do {
+        char *end;
+        unsigned long first = strtoul(at, &end, 10), last = first;
+        bool good = end != at && *at != '-';
+        if (good && *end == '-') {
+            at = end + 1;
+            last = strtoul(at, &end, 10);
+            good = end != at && last >= first;
+        }
+        if (!good || (*end != ',' && *end != '\0'))
+            return ss_fail(error, SS_E_USAGE, name, "'%s' is not a list such as 0-5,8", list);
+        if (last >= count)
+            return ss_fail(error, SS_E_USAGE, name, "%lu is too large: the last one is %zu", last, count - 1);
+        for (size_t i = first; i <= last; i++) chosen[i] = true;
+        at = end + 1;
+        if (*end == '\0') return SS_OK;
+    } while (true);
+}
+
+/* --layers and --only-heads as [layers * H] flags; NULL when everything is measured. */
+static ss_status choose_heads(const inspect_options *o, const ss_config *c, uint8_t **shown,
+                              ss_error *error) {
+    *shown = NULL;
+    if (!o->layers && !o->heads) return SS_OK;
+    bool *layers = calloc(c->layers, sizeof *layers), *heads = calloc(c->heads, sizeof *heads);
+    uint8_t *flags = calloc(c->layers * c->heads, 1);
+    ss_status status = layers && heads && flags ? SS_OK : ss_fail_memory(error, "--layers");
+    if (status == SS_OK && o->layers) status = read_list("--layers", o->layers, layers, c->layers, error);
+    if (status == SS_OK && o->heads) status = read_list("--only-heads", o->heads, heads, c->heads, error);
+    for (size_t i = 0; status == SS_OK && i < c->layers * c->heads; i++)
+        flags[i] = (!o->layers || layers[i / c->heads]) && (!o->heads || heads[i % c->heads]);
+    free(layers);
+    free(heads);
+    if (status == SS_OK)
+        *shown = flags;
+    else
+        free(flags);
+    return status;
+}
+
+static void list_probes(void) {
+    size_t count;
+    const ss_probe_kind *kinds = ss_probe_kinds(&count);
+    for (size_t i = 0; i < count; i++)
+        printf("%-10s %s%s\n", kinds[i].name, kinds[i].description,
+               kinds[i].on_by_default ? "" : " (not by default)");
+}
+
+/* ---- the command ------------------------------------------------------------------------------ */
+
+typedef struct session {
+    const inspect_options *options;
+    ss_inspect_options study;
+    ss_inspect_input input;
+    file_input file;
+    uint8_t *shown;
+    ss_model *model;
+    ss_result *result;
+    bool failed;
+} session;
+
+static ss_status check_options(session *s, ss_error *error) {
+    const inspect_options *o = s->options;
+    if (!o->text == !o->tokens)
+        return ss_fail(error, SS_E_USAGE, NULL, "give the input with --text FILE or --tokens FILE%s",
+                       o->text ? ", not both" : "");
+    SS_TRY(read_compute(o, &s->study.compute, error));
+    s->study.probe = ss_probe_options_default();
+    if (o->theta_nodes) s->study.probe.theta_nodes = o->theta_nodes;
+    if (!(o->sink_threshold > 0 && o->sink_threshold < 1))
+        return ss_fail(error, SS_E_USAGE, "--sink-threshold", "a share between 0 and 1");
+    s->study.probe.sink_threshold = o->sink_threshold;
+    s->study.probes = SS_PROBES_DEFAULT;
+    if (o->probes) SS_TRY(ss_probes_parse(o->probes, &s->study.probes, error));
+    s->study.fail_on = o->fail_on;
+    s->study.progress = progress_show;
+    return ss_fail_on_check(o->fail_on, error);
+}
+
+static ss_status inspect(session *s, const char *path, ss_error *error) {
+    const inspect_options *o = s->options;
+    SS_TRY(check_options(s, error));
+    SS_TRY(file_input_open(&s->file, o->text, o->tokens, error));
+    s->input = (ss_inspect_input){.name = s->file.name,
+                                  .text = s->file.text,
+                                  .length = s->file.length,
+                                  .ids = s->file.ids,
+                                  .id_count = s->file.id_count,
+                                  .parse_special = o->parse_special,
+                                  .plain = o->plain,
+                                  .max_tokens = o->max_tokens};
+    progress_start("reading the model", o->output.quiet);
+    SS_TRY(ss_model_open(path, NULL, &s->study.compute, &s->model, error));
+    SS_TRY(choose_heads(o, ss_model_config(s->model), &s->shown, error));
+    s->study.probe.heads = s->shown;
+    progress_start("measuring", o->output.quiet);
+    SS_TRY(ss_inspect_run(s->model, &s->input, &s->study, &s->result, &s->failed, error));
+    progress_end();
+    return write_result(s->result, &o->output, error);
+}
+
+static int run(int argc, char **argv) {
+    inspect_options values = {.sink_threshold = 0.3};
+    arguments plain;
+    ss_error error = {0};
+    for (int i = 1; i + 1 < argc; i++) {
+        if (strcmp(argv[i], "--probe") == 0 && strcmp(argv[i + 1], "help") == 0) {
+            list_probes();
+            return 0;
+        }
+    }
+    if (options_parse(&inspect_command, argc, argv, &values, &plain, &error) != SS_OK) return fail(&error);
+    session s = {.options = &values};
+    ss_status status = inspect(&s, plain.items[0], &error);
+    progress_end();
+    ss_result_free(s.result);
+    ss_model_free(s.model);
+    file_input_close(&s.file);
+    free(s.shown);
+    return status != SS_OK ? fail(&error) : s.failed ? 1 : 0;
+}
+
+const command inspect_command = {
+    .name = "inspect",
+    .summary = "how sensitive, concentrated and healthy a model's attention is on a text",
+    .usage = "MODEL --text FILE [options]",
+    .text =
+        "MODEL is a GGUF file, a safetensors file with its config.json, or a folder as Hugging Face lays it "
+        "out.\n"
+        "The model runs once over the text. For every layer and head you get theta (how far attention can "
+        "move:\n"
+        "if no logit moves by more than eps, a row moves by at most eps/2 x theta in total variation), "
+        "entropy,\n"
+        "largest weights, logits, sinks and the size of hidden states. Findings come first, in plain words.",
+    .examples = "  softscope inspect model.gguf --text book.txt\n"
+                "  softscope inspect minilm/ --text note.txt --heads --layers 0-2\n"
+                "  softscope inspect model.gguf --text book.txt --json result.json --html page.html\n"
+                "  softscope inspect model.gguf --text book.txt --quiet --fail-on 'max_logit>100'",
+    .least = 1,
+    .most = 1,
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .run = run,
+};

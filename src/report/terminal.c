@@ -1,0 +1,257 @@
+/* The terminal view. Columns of the table are rows of one array. Relies on: result documents as
+ * docs/result.md describes them. */
+#include "report/terminal.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <string.h>
+
+typedef struct view {
+    const ss_result *result;
+    const ss_terminal_style *style;
+    FILE *out;
+} view;
+
+/* ---- text ------------------------------------------------------------------------------------- */
+
+static void paint(const view *v, const char *code) {
+    if (v->style->color) fprintf(v->out, "\x1b[%sm", code);
+}
+
+/* Columns that a UTF-8 text takes, counting one a character. */
+static size_t columns(const char *text, size_t bytes) {
+    size_t count = 0;
+    for (size_t i = 0; i < bytes; i++) count += ((unsigned char)text[i] & 0xC0) != 0x80;
+    return count;
+}
+
+/* Bytes of a file's text may hold escape sequences: control characters are drawn as '?'. */
+static void put_safe(const view *v, const char *text, size_t bytes) {
+    for (size_t i = 0; i < bytes; i++) {
+        unsigned char c = (unsigned char)text[i];
+        fputc(c < 32 || c == 127 ? '?' : c, v->out);
+    }
+}
+
+/* Words folded at the width, following lines indented. */
+static void put_folded(const view *v, const char *text, size_t indent) {
+    size_t at = indent;
+    for (const char *word = text; *word;) {
+        size_t bytes = strcspn(word, " "), wide = columns(word, bytes);
+        if (at > indent && at + 1 + wide > v->style->width) {
+            fprintf(v->out, "\n%*s", (int)indent, "");
+            at = indent;
+        } else if (at > indent) {
+            fputc(' ', v->out);
+            at++;
+        }
+        put_safe(v, word, bytes);
+        at += wide;
+        word += bytes + (word[bytes] == ' ');
+    }
+    fputc('\n', v->out);
+}
+
+static const char *text_at(const json_t *object, const char *key) {
+    const char *text = json_string_value(json_object_get(object, key));
+    return text ? text : "?";
+}
+
+static double number_at(const json_t *object, const char *path) {
+    const char *dot = strchr(path, '.');
+    if (dot) {
+        char key[48];
+        snprintf(key, sizeof key, "%.*s", (int)(dot - path), path);
+        return number_at(json_object_get(object, key), dot + 1);
+    }
+    const json_t *value = json_object_get(object, path);
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+/* 134515008 -> "134.5M" */
+static void put_amount(const view *v, double amount) {
+    static const struct {
+        double unit;
+        const char *suffix;
+    } units[] = {{1e12, "T"}, {1e9, "B"}, {1e6, "M"}, {1e3, "k"}};
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        if (amount >= units[i].unit) {
+            fprintf(v->out, "%.1f%s", amount / units[i].unit, units[i].suffix);
+            return;
+        }
+    }
+    fprintf(v->out, "%.0f", amount);
+}
+
+/* ---- the head of the page ---------------------------------------------------------------------- */
+
+static void print_model(const view *v) {
+    const json_t *root = v->result->root, *model = json_object_get(root, "model"),
+                 *input = json_object_get(root, "input");
+    if (!model) return;
+    paint(v, "1");
+    put_safe(v, text_at(model, "name"), strlen(text_at(model, "name")));
+    paint(v, "0");
+    fprintf(v->out, "  %s, %.0f layers x %.0f heads, ", text_at(model, "architecture"),
+            number_at(model, "layers"), number_at(model, "heads"));
+    put_amount(v, number_at(model, "parameters"));
+    fprintf(v->out, " parameters (%s)\n", text_at(model, "weights"));
+    put_safe(v, text_at(input, "name"), strlen(text_at(input, "name")));
+    fprintf(v->out, "  %.0f tokens", number_at(input, "tokens"));
+    const double nll = number_at(root, "output.nll_mean");
+    if (isfinite(nll)) fprintf(v->out, ", mean loss %.4f nats a token (perplexity %.2f)", nll, exp(nll));
+    fputs("\n\n", v->out);
+}
+
+static void print_findings(const view *v) {
+    static const struct {
+        const char *severity, *mark, *color;
+    } marks[] = {{"error", "ERROR  ", "1;31"}, {"warning", "WARNING", "1;33"}, {"info", "note   ", "36"}};
+    const json_t *finding, *findings = json_object_get(v->result->root, "findings");
+    size_t i;
+    json_array_foreach(findings, i, finding) {
+        size_t kind = 0;
+        while (kind < 2 && strcmp(marks[kind].severity, text_at(finding, "severity")) != 0) kind++;
+        fputs("  ", v->out);
+        paint(v, marks[kind].color);
+        fputs(marks[kind].mark, v->out);
+        paint(v, "0");
+        fputs("  ", v->out);
+        put_folded(v, text_at(finding, "text"), 11);
+    }
+    if (json_array_size(findings) == 0) fputs("  Nothing stands out.\n", v->out);
+    fputc('\n', v->out);
+}
+
+/* ---- the table -------------------------------------------------------------------------------- */
+
+typedef enum gather { GATHER_PLAIN, GATHER_MAX, GATHER_SUM, GATHER_COUNT } gather;
+
+/* One column: where its number stands in a layer (from the layer itself, or gathered over its heads) and in a
+ * head, and how it is drawn. */
+typedef struct column {
+    const char *title;
+    const char *layer_path;
+    gather how;
+    const char *head_path; /* NULL: the column is blank in lines of heads */
+    const char *format;
+    double bar_max; /* > 0: a bar of value / bar_max */
+} column;
+
+static const column table[] = {
+    {"theta", "pooled.theta.median", GATHER_PLAIN, "theta.median", "%7.5f", 1},
+    {"saturated", "saturated_share", GATHER_PLAIN, "saturated_share", "%8.1f%%", 0},
+    {"entropy/log n", "pooled.entropy_norm.mean", GATHER_PLAIN, "entropy_norm.mean", "%6.3f", 1},
+    {"p max", "pooled.p_max.mean", GATHER_PLAIN, "p_max.mean", "%6.3f", 1},
+    {"max logit", "max_logit", GATHER_MAX, "max_logit", "%9.2f", 0},
+    {"on key 0", "pooled.first_key", GATHER_PLAIN, "first_key", "%6.3f", 1},
+    {"sinks", "sink_rate", GATHER_SUM, "sink_rate", "%5.0f", 0},
+    {"block norm", "hidden.block_inf_rms", GATHER_PLAIN, NULL, "%10.4g", 0},
+    {"massive", "hidden.massive", GATHER_COUNT, NULL, "%7.0f", 0},
+};
+
+enum { COLUMNS = sizeof table / sizeof *table, BAR = 6 };
+
+static double gathered(const json_t *layer, const column *c) {
+    const json_t *head;
+    size_t i;
+    double value = NAN;
+    json_array_foreach(json_object_get(layer, "heads"), i, head) {
+        double one = number_at(head, c->layer_path);
+        if (!isfinite(one)) continue;
+        value = isnan(value) ? one : c->how == GATHER_MAX ? fmax(value, one) : value + one;
+    }
+    return value;
+}
+
+static double layer_value(const json_t *layer, const column *c) {
+    if (c->how == GATHER_COUNT)
+        return (double)json_array_size(json_object_get(json_object_get(layer, "hidden"), "massive"));
+    if (c->how != GATHER_PLAIN) return gathered(layer, c);
+    double value = number_at(layer, c->layer_path);
+    return isnan(value) ? number_at(json_object_get(layer, "pooled"), c->layer_path) : value;
+}
+
+/* A share as eighths of blocks, always BAR columns wide. */
+static void put_bar(const view *v, double share) {
+    static const char *const eighths[] = {" ",      "\u258f", "\u258e", "\u258d", "\u258c",
+                                          "\u258b", "\u258a", "\u2589", "\u2588"};
+    double fill = fmin(fmax(share, 0), 1) * BAR;
+    paint(v, "36");
+    for (int i = 0; i < BAR; i++) {
+        double part = fmin(fmax(fill - i, 0), 1);
+        fputs(eighths[(int)(part * 8 + 0.5)], v->out);
+    }
+    paint(v, "0");
+}
+
+static size_t cell_width(const column *c) {
+    char text[32];
+    int wide = snprintf(text, sizeof text, c->format, 0.0);
+    size_t width = (size_t)wide + (c->bar_max > 0 ? BAR + 1 : 0);
+    return width > strlen(c->title) ? width : strlen(c->title);
+}
+
+static void put_cell(const view *v, const column *c, double value) {
+    char text[32] = "-";
+    if (isfinite(value))
+        snprintf(text, sizeof text, c->format,
+                 strchr(c->format, '%') && strstr(c->format, "%%") ? 100 * value : value);
+    const size_t bar = c->bar_max > 0 ? BAR + 1 : 0;
+    fprintf(v->out, "  %*s", (int)(cell_width(c) - bar), text);
+    if (!bar) return;
+    fputc(' ', v->out);
+    if (isfinite(value))
+        put_bar(v, value / c->bar_max);
+    else
+        fprintf(v->out, "%*s", BAR, "");
+}
+
+static void print_header(const view *v) {
+    paint(v, "1");
+    fprintf(v->out, "%-8s", "layer");
+    for (size_t i = 0; i < COLUMNS; i++) fprintf(v->out, "  %*s", (int)cell_width(&table[i]), table[i].title);
+    paint(v, "0");
+    fputc('\n', v->out);
+}
+
+static void print_line(const view *v, const char *name, const json_t *node, bool is_head) {
+    fprintf(v->out, "%-8s", name);
+    for (size_t i = 0; i < COLUMNS; i++) {
+        const column *c = &table[i];
+        put_cell(v, c, !is_head ? layer_value(node, c) : c->head_path ? number_at(node, c->head_path) : NAN);
+    }
+    fputc('\n', v->out);
+}
+
+static void print_layers(const view *v) {
+    const json_t *layers = json_object_get(v->result->root, "layers"), *layer, *head;
+    size_t i, j;
+    if (json_array_size(layers) == 0) return;
+    print_header(v);
+    json_array_foreach(layers, i, layer) {
+        char name[32];
+        snprintf(name, sizeof name, "%.0f", number_at(layer, "index"));
+        print_line(v, name, layer, false);
+        if (!v->style->heads) continue;
+        json_array_foreach(json_object_get(layer, "heads"), j, head) {
+            snprintf(name, sizeof name, "  .%.0f", number_at(head, "index"));
+            print_line(v, name, head, true);
+        }
+    }
+    fputc('\n', v->out);
+    put_folded(v,
+               "theta: median over rows, 1 = fully sensitive, 0 = frozen. saturated: rows with theta <= "
+               "0.01. entropy/log n: 1 "
+               "= uniform. p max: mean largest weight. sinks: heads with a sink on key 0. block norm: the "
+               "largest token's RMS "
+               "after the layer.",
+               0);
+}
+
+void ss_terminal_print(const ss_result *result, const ss_terminal_style *style, FILE *out) {
+    const view v = {result, style, out};
+    print_model(&v);
+    print_findings(&v);
+    print_layers(&v);
+}

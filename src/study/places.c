@@ -1,0 +1,73 @@
+/* Walking the result document. Relies on: the shapes of docs/result.md. */
+#include "study/places.h"
+
+#include "measure/metric.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+double ss_number_at(const json_t *object, const char *path) {
+    const char *dot = strchr(path, '.');
+    if (dot) {
+        char key[64];
+        snprintf(key, sizeof key, "%.*s", (int)(dot - path), path);
+        return ss_number_at(json_object_get(object, key), dot + 1);
+    }
+    const json_t *value = json_object_get(object, path);
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+typedef struct walk {
+    const char *metric, *statistic;
+    ss_place_fn *fn;
+    void *context;
+} walk;
+
+static void visit(const walk *w, const ss_place *place) {
+    const json_t *value = json_object_get(place->node, w->metric);
+    double number =
+        json_is_object(value) ? ss_number_at(value, w->statistic) : ss_number_at(place->node, w->metric);
+    if (isfinite(number)) w->fn(w->context, place, number);
+}
+
+void ss_each_place(const ss_result *result, const char *metric, const char *statistic, ss_place_fn *fn,
+                   void *context) {
+    const walk w = {metric, statistic, fn, context};
+    const json_t *root = result->root, *layer, *head;
+    static const char *const parts[] = {"embedding", "final", "output"};
+    size_t i, j;
+    for (i = 0; i < sizeof parts / sizeof *parts; i++)
+        visit(&w, &(ss_place){parts[i], SS_NOWHERE, SS_NOWHERE, json_object_get(root, parts[i])});
+    json_array_foreach(json_object_get(root, "layers"), i, layer) {
+        size_t index = (size_t)json_integer_value(json_object_get(layer, "index"));
+        visit(&w, &(ss_place){"hidden", index, SS_NOWHERE, json_object_get(layer, "hidden")});
+        json_array_foreach(json_object_get(layer, "heads"), j, head) {
+            size_t head_index = (size_t)json_integer_value(json_object_get(head, "index"));
+            visit(&w, &(ss_place){"head", index, head_index, head});
+        }
+    }
+}
+
+void ss_place_text(const ss_place *place, char *text, size_t capacity) {
+    if (place->head != SS_NOWHERE)
+        snprintf(text, capacity, "in layer %zu head %zu", place->layer, place->head);
+    else if (place->layer != SS_NOWHERE)
+        snprintf(text, capacity, "after layer %zu", place->layer);
+    else
+        snprintf(text, capacity, "%s",
+                 strcmp(place->part, "embedding") == 0 ? "after the embedding"
+                 : strcmp(place->part, "final") == 0   ? "after the final norm"
+                                                       : "in the output layer");
+}
+
+bool ss_place_has_metric(const char *name) {
+    return ss_metric_find(name) != NULL;
+}
+
+bool ss_place_has_statistic(const char *name) {
+    static const char *const names[] = {"mean", "min", "p5", "p25", "median", "p75", "p95", "max"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(names[i], name) == 0) return true;
+    return false;
+}
