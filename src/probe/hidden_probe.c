@@ -22,20 +22,20 @@ typedef struct massive {
     float value;
 } massive;
 
-typedef struct state {
+typedef struct hidden_state {
     bool seen, finite;
     double block_inf_rms, median_abs;
     massive largest; /* the largest magnitude, massive or not */
     massive list[MOST_LISTED];
     size_t listed, massive_count;
-} state;
+} hidden_state;
 
 struct ss_hidden_probe {
     const ss_allocator *memory;
     const ss_config *config;
     ss_compute compute;
-    state *layers; /* [layers] */
-    state embedding, final;
+    hidden_state *layers; /* [layers] */
+    hidden_state embedding, final;
     ss_extent *extents; /* [T] of the state being shown */
     uint64_t *bins;     /* [workers][SS_MEDIAN_BINS] */
 };
@@ -82,7 +82,7 @@ static void measure_rows(void *context, size_t begin, size_t end, int worker) {
 }
 
 /* Insert among the largest, ties after the earlier one. */
-static void list_massive(state *state, massive found) {
+static void list_massive(hidden_state *state, massive found) {
     size_t place = state->listed;
     while (place > 0 && fabsf(state->list[place - 1].value) < fabsf(found.value)) place--;
     state->massive_count++;
@@ -96,7 +96,7 @@ static bool is_massive(double magnitude, double median) {
     return magnitude > MASSIVE_ABS && magnitude >= MASSIVE_MEDIANS * median;
 }
 
-static void find_massive(const ss_hidden_probe *probe, const ss_hidden_event *event, state *state) {
+static void find_massive(const ss_hidden_probe *probe, const ss_hidden_event *event, hidden_state *state) {
     for (size_t t = 0; t < event->rows; t++) {
         if (!is_massive(probe->extents[t].max_abs, state->median_abs)) continue;
         const float *x = event->x + t * event->width;
@@ -106,7 +106,7 @@ static void find_massive(const ss_hidden_probe *probe, const ss_hidden_event *ev
     }
 }
 
-static void find_largest(const ss_hidden_probe *probe, const ss_hidden_event *event, state *state) {
+static void find_largest(const ss_hidden_probe *probe, const ss_hidden_event *event, hidden_state *state) {
     size_t token = 0, dimension = 0;
     double square = 0;
     for (size_t t = 0; t < event->rows; t++) {
@@ -126,14 +126,14 @@ static bool all_finite(const ss_hidden_probe *probe, size_t rows) {
     return true;
 }
 
-static state *state_of(ss_hidden_probe *probe, const ss_hidden_event *event) {
+static hidden_state *state_of(ss_hidden_probe *probe, const ss_hidden_event *event) {
     if (event->site == SS_SITE_EMBEDDING) return &probe->embedding;
     return event->site == SS_SITE_FINAL_NORM ? &probe->final : &probe->layers[event->layer];
 }
 
 static void on_hidden(void *context, const ss_hidden_event *event) {
     ss_hidden_probe *probe = context;
-    state *state = state_of(probe, event);
+    hidden_state *state = state_of(probe, event);
     extent_task task = {.probe = probe, .event = event};
     ss_team_split(probe->compute.workers, event->rows, measure_rows, &task);
     state->seen = true;
@@ -151,7 +151,7 @@ ss_probe ss_hidden_probe_subscribe(ss_hidden_probe *probe) {
 
 /* ---- reporting ---- */
 
-static void write_massive(ss_result *result, json_t *object, const state *state) {
+static void write_massive(ss_result *result, json_t *object, const hidden_state *state) {
     json_t *list = ss_result_array(result, object, "massive");
     for (size_t i = 0; i < state->listed; i++) {
         json_t *item = ss_result_item(result, list);
@@ -169,7 +169,7 @@ static void write_not_finite(ss_result *result, json_t *object) {
         ss_result_absent(result, object, names[i], "the hidden state holds a NaN or an infinity");
 }
 
-static void write_state(ss_result *result, json_t *object, const state *state) {
+static void write_state(ss_result *result, json_t *object, const hidden_state *state) {
     if (!state->seen) return;
     if (!state->finite) {
         write_not_finite(result, object);
