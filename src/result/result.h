@@ -14,6 +14,7 @@
 #define SS_RESULT_RESULT_H
 
 #include "base/status.h"
+#include "measure/summary.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -65,6 +66,10 @@ void ss_result_absent(ss_result *result, json_t *object, const char *key, const 
 /* Numbers of an array; what is not finite is null. `values` [count]. */
 void ss_result_numbers(ss_result *result, json_t *object, const char *key, const double *values,
                        size_t count);
+
+/* A summary; absent for `reason` when it counts nothing. */
+void ss_result_summary(ss_result *result, json_t *object, const char *key, const ss_summary *summary,
+                       const char *reason);
 
 /* {"queries", "keys", "data"}: cells [queries][keys] written as round(255 sqrt(cell)) in base64. */
 void ss_result_map(ss_result *result, json_t *object, const char *key, const double *cells, size_t queries,
