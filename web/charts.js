@@ -40,8 +40,9 @@ const base = (params, layer, height) => ({width: 400, height, params, layer});
 
 export const charts = {
   // One row a layer and series: {series, layer, p5, p25, median, p75, p95}.
-  bands: base([...limits, ...xlimits], [
-    {data: {name: 'rows'}, mark: {type: 'area', opacity: 0.18},
+  // `wide` is the opacity of the outer band.
+  bands: base([...limits, ...xlimits, {name: 'wide', value: 0.18}], [
+    {data: {name: 'rows'}, mark: {type: 'area', opacity: {expr: 'wide'}},
      encoding: {x: x('layer', 'layer'), y: y('p5'), y2: {field: 'p95'}, color: SERIES}},
     {data: {name: 'rows'}, mark: {type: 'area', opacity: 0.32},
      encoding: {x: x('layer', 'layer'), y: y('p25'), y2: {field: 'p75'}, color: SERIES}},
@@ -60,11 +61,13 @@ export const charts = {
   ], 270),
 
   // Hidden states on a logarithmic axis: rows {series, layer, measure, value}, massive {series, layer, value, label}.
-  hidden: base(xlimits, [
+  // `decades` are the powers of ten from lo to hi.
+  hidden: base([{name: 'lo', value: 0.1}, {name: 'hi', value: 10}, {name: 'decades', value: [0.1, 1, 10]}, ...xlimits], [
     {data: {name: 'rows'}, mark: {type: 'line', strokeWidth: 2},
      encoding: {
        x: x('layer', 'layer'),
-       y: {field: 'value', type: 'quantitative', scale: {type: 'log', nice: true}, axis: {title: null, tickCount: 5, labelExpr: "format(datum.value, datum.value < 1000 ? '~g' : '~s')"}},
+       y: {field: 'value', type: 'quantitative', scale: {type: 'log', nice: false, domainMin: {expr: 'lo'}, domainMax: {expr: 'hi'}},
+           axis: {title: null, values: {expr: 'decades'}, labelExpr: "format(datum.value, datum.value < 1000 ? '~g' : '~s')"}},
        color: SERIES,
        strokeDash: {field: 'measure', type: 'nominal', legend: null,
                     scale: {domain: ['max_abs', 'block_inf_rms', 'median_abs'], range: [[1, 0], [6, 3], [1.5, 3]]}},
@@ -101,11 +104,11 @@ export const charts = {
 
   // The strongest keys of a head: rows {series, label, weight}.
   bars: {
-    width: 400, height: 110, data: {name: 'rows'},
+    width: 400, height: 110, params: [{name: 'hi', value: 1}], data: {name: 'rows'},
     mark: {type: 'bar', cornerRadiusEnd: 2, height: {band: 0.75}},
     encoding: {
       y: {field: 'label', type: 'nominal', sort: null, axis: {title: null, domain: false, ticks: false, labelLimit: 150, labelColor: INK}},
-      x: {field: 'weight', type: 'quantitative', scale: {domain: [0, 1]}, axis: {title: null, grid: true, tickCount: 5, format: '.0%'}},
+      x: {field: 'weight', type: 'quantitative', scale: {domainMin: 0, domainMax: {expr: 'hi'}, nice: false}, axis: {title: null, grid: true, tickCount: 4, format: '~%'}},
       color: SERIES,
     },
   },

@@ -1,7 +1,7 @@
 // The page: unpacks the result documents, keeps what the reader chose, and shows the sections that a kind of result has.
 import {choice, h, replace, switcher} from './dom.js';
 import {big, count} from './format.js';
-import {headMetrics, shortName, tokenCount} from './result.js';
+import {commonName, headMetrics, shortName, tokenCount} from './result.js';
 import {createState} from './state.js';
 import {theme} from './theme.js';
 import {unpack} from './unpack.js';
@@ -73,9 +73,9 @@ function header(context, documents) {
     choice({label: 'Compare with', value: String(state.get().with ?? ''), options: [['', 'nothing'], ...names.filter(([index]) => documents[index].command === a.command && Number(index) !== state.get().doc)],
       onchange: value => state.set({with: value === '' ? null : Number(value)})}).node];
   return h('header', {class: 'top'},
-    h('div', {class: 'top-line'}, h('span', {class: 'brand'}, 'softscope'), h('div', {class: 'top-tools'}, chooser, themeSwitch())),
-    h('h1', {}, shortName(a, b), b && [h('span', {class: 'against'}, ' and '), shortName(b, a)]),
-    h('p', {class: 'facts'}, facts(a).join(' · ')));
+    h('div', {class: 'top-line'}, h('span', {class: 'brand'}, 'softscope'), h('div', {class: 'top-tools'}, themeSwitch())),
+    h('h1', {}, b && commonName(a, b) && h('span', {class: 'against'}, commonName(a, b), ': '), shortName(a, b), b && [h('span', {class: 'against'}, ' and '), shortName(b, a)]),
+    h('p', {class: 'facts'}, facts(a).join(' · ')), chooser && h('div', {class: 'chooser'}, chooser));
 }
 
 const navigation = sections => h('nav', {'aria-label': 'Sections'}, sections.map(({id, title}) =>

@@ -3,7 +3,7 @@
 import {amount, hex} from './colour.js';
 import {h, s} from './dom.js';
 import {number, visible} from './format.js';
-import {binRange, mapBytes, mapWeight, tokenCount, tokenText} from './result.js';
+import {binRange, mapBytes, mapWeight, phrase, tokenCount} from './result.js';
 
 const STEPS = {ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1]};
 const NAMES_FROM = 8; // pixels a cell needs before tokens are named along the sides
@@ -11,10 +11,9 @@ const NAMES_WIDTH = 78; // pixels the names on the left take (style.css)
 
 export const binText = (doc, bin, bins) => {
   const [from, to] = binRange(bin, bins, tokenCount(doc));
-  const words = [];
-  for (let i = from; i <= to && words.length < 4; i++) words.push(tokenText(doc, i));
-  const text = visible(words.join('').trim() || words.join(''));
-  return `${text.length > 24 ? `${text.slice(0, 23)}…` : text}${to - from >= 4 ? '…' : ''}`;
+  const words = phrase(doc, from, Math.min(to, from + 3));
+  const text = visible(words.trim() || words);
+  return text.length > 24 || to - from > 3 ? `${text.slice(0, 23)}…` : text;
 };
 export const binPlace = (bin, bins, total) => {
   const [from, to] = binRange(bin, bins, total);

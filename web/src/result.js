@@ -65,14 +65,28 @@ export const mapWeight = (map, query, key) => (mapBytes(map)[query * map.keys + 
 export const tokenText = (doc, index) => doc.input?.text?.[index] ?? `#${index}`;
 export const tokenCount = doc => doc.input?.tokens ?? doc.input?.text?.length ?? 0;
 
-// A short name that tells two results apart.
-export function shortName(doc, other) {
-  const model = doc.model?.name ?? doc.input?.name ?? doc.command;
-  if (!other || (other.model?.name ?? other.input?.name) !== model) return model;
-  if (other.input?.name !== doc.input?.name) return `${model} · ${doc.input?.name}`;
-  if (other.settings?.dtype !== doc.settings?.dtype) return `${model} · ${doc.settings?.dtype}`;
-  return model;
+// Does the tokenizer drop blanks and mark word pieces with "##"?
+export const inPieces = doc => doc.model?.architecture === 'bert';
+
+// The text of tokens [from, to] as it would be written.
+export function phrase(doc, from, to) {
+  const tokens = Array.from({length: to - from + 1}, (_, index) => tokenText(doc, from + index));
+  return inPieces(doc) ? tokens.join(' ').replaceAll(' ##', '') : tokens.join('');
 }
+
+const fullName = doc => doc.model?.name ?? doc.input?.name ?? doc.command;
+
+// The shortest name that tells a result from another one: of the model, the text, or the number type.
+export function shortName(doc, other) {
+  const name = fullName(doc);
+  if (!other || fullName(other) !== name) return name;
+  if (other.input?.name !== doc.input?.name) return doc.input?.name ?? name;
+  if (other.settings?.dtype !== doc.settings?.dtype) return doc.settings?.dtype ?? name;
+  return name;
+}
+
+// What two results have in common, to say once: the model's name, or nothing.
+export const commonName = (a, b) => (fullName(a) === fullName(b) ? fullName(a) : '');
 
 const SEVERITY = {error: 0, warning: 1, info: 2};
 // Findings of one kind together, most severe kind first: [{id, severity, list}].

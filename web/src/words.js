@@ -79,7 +79,7 @@ export function keyFigures(doc) {
     text: `Heads that put more than ${number(threshold)} of their attention on the first token, an “attention sink”.`});
   const loud = largest(heads, ({at}) => at.max_logit);
   if (loud) figures.push({label: 'Largest score', value: number(loud.at.max_logit), go: {metric: 'max_logit', layer: loud.layer, head: loud.head},
-    text: `Before the softmax, in layer ${loud.layer}, head ${loud.head}. Scores far above 30 leave one key only.`});
+    text: `The largest number to enter a softmax: layer ${loud.layer}, head ${loud.head}.`});
   const high = largest(doc.layers, layer => layer.hidden?.max_abs);
   if (high?.hidden) {
     const spikes = doc.layers.filter(layer => layer.hidden?.massive?.length).length;
@@ -117,6 +117,6 @@ export function diagnosis(doc, head) {
   const habits = [['prev_token', 'the previous token'], ['same_token', 'the token itself'], ['induction', 'what followed the last occurrence (induction)']]
     .filter(([name]) => head[name] > 0.3).map(([name, what]) => `${what} (${percent(head[name])})`);
   if (habits.length) say(`It mostly looks at ${list(habits)}.`);
-  if (head.max_logit > 50) say(`Its largest score is ${number(head.max_logit)}.`, 'warning');
+  if (head.max_logit > 50) say(`Its largest score is ${number(head.max_logit)}.`);
   return said;
 }

@@ -1,7 +1,7 @@
 // Two results side by side: their key figures, and the heads that differ most in the chosen metric.
 import {h, replace} from '../dom.js';
 import {number} from '../format.js';
-import {headMetrics, metricInfo, pick, sameShape, shortName} from '../result.js';
+import {headMetrics, metricInfo, pick, sameShape} from '../result.js';
 import {keyFigures} from '../words.js';
 import {shownName} from './heads.js';
 
@@ -29,7 +29,7 @@ export const compareSection = {
       h('div', {class: 'columns'},
         h('div', {class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Key figures of both'}, h('table', {class: 'numbers'},
           h('thead', {}, h('tr', {}, h('th', {scope: 'col'}, 'Where they differ'),
-            h('th', {scope: 'col'}, h('span', {class: 'swatch a'}), ` A: ${shortName(a, b)}`), h('th', {scope: 'col'}, h('span', {class: 'swatch b'}), ` B: ${shortName(b, a)}`))),
+            h('th', {scope: 'col'}, h('span', {class: 'swatch a'}), 'A'), h('th', {scope: 'col'}, h('span', {class: 'swatch b'}), 'B'))),
           h('tbody', {}, rows))),
         h('div', {}, title, comparable ? ranking : h('p', {class: 'notice'}, 'The two have different numbers of layers or heads, so single heads are not set against each other.'))));
     function draw(chosen) {

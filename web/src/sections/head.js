@@ -104,7 +104,7 @@ function keysFigure(context) {
     update(chosen) {
       const head = headAt(context.a, chosen.layer, chosen.head);
       rows = (head?.top_keys ?? []).map(({key, weight}) => ({series: 'A', key, weight, label: `${key} “${visible(tokenText(context.a, key))}”`}));
-      chart.draw({data: {rows}, label: rows.map(row => `${row.label} ${number(row.weight)}`).join(', ') || 'No keys'});
+      chart.draw({data: {rows}, signals: {hi: Math.max(0.02, ...rows.map(row => row.weight))}, label: rows.map(row => `${row.label} ${number(row.weight)}`).join(', ') || 'No keys'});
     },
   };
 }

@@ -32,11 +32,11 @@ function bandsFigure(context) {
     }));
     const [lo, hi] = fixedRange(info) ?? extent(rows.flatMap(row => [row.p5, row.p95]));
     bands.draw({
-      data: {rows, marks: [{layer: chosen.layer}]}, signals: {lo, hi, xlo: 0, xhi: Math.max(1, lastLayer(context))},
+      data: {rows, marks: [{layer: chosen.layer}]}, signals: {lo, hi, xlo: 0, xhi: Math.max(1, lastLayer(context)), wide: b ? 0 : 0.18},
       label: `${info.label} through the layers: ${rows.filter(row => row.series === 'A').map(row => `layer ${row.layer} median ${number(row.median)}`).join(', ')}`,
     });
     sheet = [['result', 'layer', ...BAND], ...rows.map(row => [row.series, row.layer, ...BAND.map(q => row[q])])];
-    frame.say(h('b', {}, info.label), ' over all rows of all heads: the line is the median, the dark band holds half of the rows, the light one nine tenths. ', swatches(a, b));
+    frame.say(h('b', {}, info.label), ' over all rows of all heads: the line is the median, the ', b ? 'band holds half of the rows. ' : 'dark band holds half of the rows, the light one nine tenths. ', swatches(a, b));
     return bands;
   }
   function drawDots(chosen, info) {
@@ -109,8 +109,10 @@ function hiddenFigure(context) {
         series: name, layer: layer.index, token, value: Math.abs(value),
         text: `massive activation after layer ${layer.index}: ${number(value)} in dimension ${dimension} at token ${token} “${visible(tokenText(doc, token))}”`,
       }))));
+      const [low, high] = extent(rows.map(row => row.value)).map(Math.log10);
+      const decades = Array.from({length: Math.ceil(high) - Math.floor(low) + 1}, (_, step) => 10 ** (Math.floor(low) + step));
       chart.draw({
-        data: {rows, massive, marks: [{layer: chosen.layer}]}, signals: {xlo: 0, xhi: Math.max(1, lastLayer(context))},
+        data: {rows, massive, marks: [{layer: chosen.layer}]}, signals: {lo: decades[0], hi: decades.at(-1), decades, xlo: 0, xhi: Math.max(1, lastLayer(context))},
         label: `Largest magnitude of the hidden state: ${a.layers.map(layer => `layer ${layer.index} ${number(layer.hidden?.max_abs)}`).join(', ')}`,
       });
     },

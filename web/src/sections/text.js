@@ -3,7 +3,7 @@ import {createChart} from '../chart.js';
 import {choice, h, hideTip, replace, showTip} from '../dom.js';
 import {figure} from '../figure.js';
 import {number, percent, visible} from '../format.js';
-import {extent, tokenCount, tokenText} from '../result.js';
+import {extent, inPieces, tokenCount, tokenText} from '../result.js';
 
 // What a token can be coloured by. `about`: the distribution read at position t speaks of the token after it, so a
 // measure of the target belongs to token t + 1 and a measure of the distribution to token t.
@@ -28,18 +28,18 @@ const missed = (doc, token) => {
 };
 
 // A token without the blank before it, which stands between the coloured words; blanks alone are made visible.
-const shown = text => (text.trim() === '' || text.includes('\n') ? visible(text) : text.replace(/^ /, ''));
+const shown = text => (text.trim() === '' || text.includes('\n') ? visible(text) : text.replace(/^( |##)(?=.)/, ''));
 
 export const textSection = {
   id: 'text', title: 'Text',
   mount(context) {
     const {a, state} = context;
     const total = tokenCount(a), shades = shadesOf(a);
+    const pieces = inPieces(a);
     const tokens = Array.from({length: total}, (_, index) => h('span', {class: 'token', role: 'option', tabindex: '-1', 'data-token': index, 'aria-selected': 'false'},
       shown(tokenText(a, index))));
-    const words = a.model?.causal === false && !tokens.some((_, index) => tokenText(a, index).startsWith(' '));
-    const list = h('div', {class: words ? 'tokens spaced' : 'tokens', role: 'listbox', 'aria-label': 'Tokens of the text', 'aria-orientation': 'horizontal'},
-      tokens.map((token, index) => [/^ \S/.test(tokenText(a, index)) && ' ', token, tokenText(a, index).includes('\n') && '\n']));
+    const list = h('div', {class: pieces ? 'tokens pieces' : 'tokens', role: 'listbox', 'aria-label': 'Tokens of the text', 'aria-orientation': 'horizontal'},
+      tokens.map((token, index) => [(pieces ? !/^##./.test(tokenText(a, index)) : /^ \S/.test(tokenText(a, index))) && ' ', token, tokenText(a, index).includes('\n') && '\n']));
     const frame = figure({
       title: shades.length ? 'Along the text' : 'The text', level: 2, wide: true, svg: shades.length ? () => chart.svg() : null,
       rows: () => [['position', 'id', 'token', ...shades.map(({name}) => name)],
