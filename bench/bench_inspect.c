@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/team.h"
+#include "math/matmul.h"
 #include "model/model.h"
 #include "probe/probes.h"
 

@@ -79,6 +79,9 @@ void ss_result_map(ss_result *result, json_t *object, const char *key, const dou
 void ss_result_append_text(ss_result *result, json_t *array, const char *bytes, size_t length);
 void ss_result_append_count(ss_result *result, json_t *array, size_t value);
 
+/* "metrics": the metric table (measure/metric.h). */
+void ss_result_metrics(ss_result *result);
+
 /* ---- findings ---- */
 
 /* X(severity, name): from the most to the least severe. */
