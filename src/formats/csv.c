@@ -97,26 +97,25 @@ static ss_status read_row(table *t, span line, ss_error *error) {
     return SS_OK;
 }
 
-/* Does a line of names stand here? Only the first line that counts may be one. */
-static bool is_title(span line, char separator) {
+/* Does a line of names stand here? Only the first line that counts may be one. A field that begins like a
+ * number but is none ("0,5") is a mistake to report, not a name to skip. */
+static bool is_title(span line) {
     double value;
     bool more;
-    return !read_number(take_field(&line, separator, &more), &value);
+    span field = take_field(&line, find_separator(line), &more);
+    return field.begin < field.end && !strchr("+-.0123456789", *field.begin) && !read_number(field, &value);
 }
 
 static ss_status read_lines(table *t, span text, ss_error *error) {
-    bool started = false;
+    bool first = true; /* the first line that counts may hold names */
     while (text.begin < text.end) {
         const char *newline = memchr(text.begin, '\n', (size_t)(text.end - text.begin));
         span line = trim((span){text.begin, newline ? newline : text.end});
         text.begin = newline ? newline + 1 : text.end;
         t->line++;
         if (line.begin == line.end || *line.begin == '#') continue;
-        bool title = false;
-        if (!started) {
-            started = true;
-            title = is_title(line, find_separator(line));
-        }
+        bool title = first && is_title(line);
+        first = false;
         if (title) continue;
         if (t->rows == 0) t->separator = find_separator(line);
         SS_TRY(read_row(t, line, error));
