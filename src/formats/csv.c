@@ -97,11 +97,13 @@ static ss_status read_row(table *t, span line, ss_error *error) {
     return SS_OK;
 }
 
-/* Does a line of names stand here? Only the first line that counts may be one. */
-static bool is_title(span line, char separator) {
+/* Does a line of names stand here? Only the first line that counts may be one. A field that begins like a
+ * number but is none ("0,5") is a mistake to report, not a name to skip. */
+static bool is_title(span line) {
     double value;
     bool more;
-    return !read_number(take_field(&line, separator, &more), &value);
+    span field = take_field(&line, find_separator(line), &more);
+    return field.begin < field.end && !strchr("+-.0123456789", *field.begin) && !read_number(field, &value);
 }
 
 static ss_status read_lines(table *t, span text, ss_error *error) {
@@ -115,7 +117,7 @@ static ss_status read_lines(table *t, span text, ss_error *error) {
         bool title = false;
         if (!started) {
             started = true;
-            title = is_title(line, find_separator(line));
+            title = is_title(line);
         }
         if (title) continue;
         if (t->rows == 0) t->separator = find_separator(line);

@@ -92,8 +92,10 @@ static void write_header(FILE *stream, const char *descr, unsigned dims, const s
     size_t used =
         (size_t)snprintf(text, sizeof text, "{'descr': '%s', 'fortran_order': False, 'shape': (", descr);
     for (unsigned i = 0; i < dims; i++)
-        used +=
-            (size_t)snprintf(text + used, sizeof text - used, "%zu,%s", shape[i], i + 1 < dims ? " " : "");
+        used += (size_t)snprintf(text + used, sizeof text - used, "%zu%s", shape[i],
+                                 i + 1 < dims ? ", "
+                                 : dims == 1  ? ","
+                                              : "");
     used += (size_t)snprintf(text + used, sizeof text - used, "), }");
     size_t length =
         (PREAMBLE + used + 1 + HEADER_ALIGNMENT - 1) / HEADER_ALIGNMENT * HEADER_ALIGNMENT - PREAMBLE;

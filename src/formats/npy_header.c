@@ -79,7 +79,7 @@ static ss_status take_quoted(ss_cursor *text, char out[LONGEST_DESCR + 1], ss_er
     const unsigned char *begin = text->bytes + text->at + 1;
     const unsigned char *end = memchr(begin, quote, ss_cursor_left(text) - 1);
     if (!end || end - begin > LONGEST_DESCR || memchr(begin, '\\', (size_t)(end - begin)))
-        return fail_here(error, text, "a string is too long or does not end");
+        return fail_here(error, text, "a string is too long, does not end or holds a backslash");
     memcpy(out, begin, (size_t)(end - begin));
     out[end - begin] = '\0';
     text->at += (size_t)(end - begin) + 2;

@@ -44,6 +44,8 @@ static ss_status fail_zip(ss_error *error, const char *file, zip_error_t *reason
 
 static ss_status open_archive(ss_npz *npz, const void *bytes, size_t size, ss_error *error) {
     zip_error_t reason;
+    if (size < 2 || memcmp(bytes, "PK", 2) != 0) /* libzip would take no bytes for an empty archive */
+        return ss_fail_at(error, SS_E_FORMAT, npz->file, 0, "this is no NPZ file: it does not start with PK");
     zip_error_init(&reason);
     zip_source_t *source = zip_source_buffer_create(bytes, size, 0, &reason);
     if (!source) return fail_zip(error, npz->file, &reason, "this is no NPZ file");

@@ -20,7 +20,6 @@ static ss_status read_all(FILE *stream, const char *file, const ss_allocator *me
 
 static ss_status check_rows(const char *file, size_t size, size_t row_length, ss_error *error) {
     size_t row_bytes;
-    if (row_length == 0) return ss_fail(error, SS_E_USAGE, file, "raw input needs the length of a row");
     if (ss_mul_size(row_length, sizeof(float), &row_bytes) && size > 0 && size % row_bytes == 0) return SS_OK;
     return ss_fail(error, SS_E_FORMAT, file, "%zu bytes are no whole number of rows of %zu float32", size,
                    row_length);
@@ -28,6 +27,7 @@ static ss_status check_rows(const char *file, size_t size, size_t row_length, ss
 
 ss_status ss_raw_read(FILE *stream, const char *file, size_t row_length, const ss_allocator *memory,
                       ss_array *array, ss_error *error) {
+    if (row_length == 0) return ss_fail(error, SS_E_USAGE, file, "raw input needs the length of a row");
     unsigned char *bytes = NULL;
     size_t size = 0;
     ss_status status = read_all(stream, file, memory, &bytes, &size, error);

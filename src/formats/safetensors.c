@@ -88,7 +88,9 @@ static ss_status check_bytes(const source *s, const ss_tensor_view *view, ss_err
     char shape[128];
     size_t bytes = 0;
     if (view->type == SS_TYPE_NONE) return SS_OK;
-    if (ss_type_bytes(view->type, view->elements, &bytes) && bytes == view->bytes) return SS_OK;
+    if (!ss_type_bytes(view->type, view->elements, &bytes))
+        return fail_tensor(error, s, view->name, "its size overflows");
+    if (bytes == view->bytes) return SS_OK;
     return ss_fail(error, SS_E_FORMAT, s->file,
                    "tensor \"%s\": %s of %s takes %zu bytes, data_offsets give %zu", view->name,
                    ss_shape_text(view->dims, view->shape, shape, sizeof shape), view->type_name, bytes,
