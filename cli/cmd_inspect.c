@@ -4,6 +4,8 @@
 #include "base/file.h"
 #include "base/team.h"
 #include "input.h"
+#include "math/matmul.h"
+#include "study/fail_on.h"
 #include "study/inspect.h"
 
 #include <stdlib.h>

@@ -17,6 +17,9 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#if defined(__GNUC__)
+#pragma GCC visibility push(default) /* what stands here is all that the shared library shows */
+#endif
 
 /* ---- status and error ------------------------------------------------------------------------ */
 
@@ -61,6 +64,9 @@ typedef struct ss_allocator {
     void *context;
 } ss_allocator;
 
+#if defined(__GNUC__)
+#pragma GCC visibility pop
+#endif
 #ifdef __cplusplus
 }
 #endif

@@ -33,10 +33,11 @@ tests() {
     local begin=$SECONDS report="$PWD/build/$1-tests.xml" counts
     echo "== tests, $1 build"
     rm -f "$report"
-    ctest --preset "$1" --no-tests=error --output-junit "$report" --test-output-size-passed 65536 </dev/null ||
-        broken+=("tests, $1 build")
+    ctest --preset "$1" --no-tests=error --output-junit "$report" --test-output-size-passed 65536 </dev/null
     counts=$(build/venv/bin/python scripts/count_tests.py "$report") || counts='0 1'
+    [ "$counts" != '0 0' ] || counts='0 1' # no test at all is a failure too
     passed=$((passed + ${counts% *})) failed=$((failed + ${counts#* }))
+    [ "${counts#* }" = 0 ] || broken+=("tests, $1 build")
     echo "   $((SECONDS - begin)) s"
 }
 
@@ -58,7 +59,7 @@ finish() {
     [ ${#broken[@]} = 0 ] || printf 'failed: %s\n' "${broken[@]}"
     echo "took $((SECONDS / 60)) min $((SECONDS % 60)) s"
     echo "$passed passed, $failed failed"
-    [ $failed = 0 ] && [ ${#broken[@]} = 0 ]
+    [ $failed = 0 ]
     exit
 }
 

@@ -31,7 +31,11 @@ static void make_printable(char *text) {
         if ((unsigned char)*text < 0x20 || *text == 0x7F) *text = '?';
 }
 
-static void fill(ss_error *error, ss_status code, const char *where, const char *format, va_list arguments) {
+#if defined(__GNUC__)
+__attribute__((format(printf, 4, 0)))
+#endif
+static void
+fill(ss_error *error, ss_status code, const char *where, const char *format, va_list arguments) {
     error->code = code;
     snprintf(error->where, sizeof error->where, "%s", where ? where : "");
     vsnprintf(error->message, sizeof error->message, format, arguments);

@@ -80,17 +80,17 @@ void ss_keys_probe_free(ss_keys_probe *probe) {
 
 /* Consecutive measured rows of one query bin, added up together over all keys that any of them sees: the
  * weights of masked keys are 0. */
-typedef struct run {
+typedef struct row_run {
     size_t begin, end;         /* rows of the block */
     size_t low, high;          /* keys low .. high - 1 */
     float scale[ROWS_AT_ONCE]; /* 1 / total of each row */
-} run;
+} row_run;
 
 static bool measured(const ss_row_block *block, size_t r) {
     return block->support[r] >= 2 && isfinite(block->total[r]) && isfinite(block->max[r]);
 }
 
-static void extend(run *run, const ss_row_block *block, size_t r) {
+static void extend(row_run *run, const ss_row_block *block, size_t r) {
     size_t first = block->first_key[r], end = first + block->support[r];
     if (first < run->low) run->low = first;
     if (end > run->high) run->high = end;
@@ -99,8 +99,8 @@ static void extend(run *run, const ss_row_block *block, size_t r) {
 }
 
 /* The run that starts at row `begin`, empty when that row is not measured. */
-static run find_run(const ss_row_block *block, size_t begin, size_t bin_end) {
-    run found = {.begin = begin, .end = begin, .low = SIZE_MAX};
+static row_run find_run(const ss_row_block *block, size_t begin, size_t bin_end) {
+    row_run found = {.begin = begin, .end = begin, .low = SIZE_MAX};
     for (size_t r = begin; r < block->rows && r - begin < ROWS_AT_ONCE; r++) {
         if (!measured(block, r) || block->first_query + r >= bin_end) break;
         extend(&found, block, r);
@@ -108,7 +108,7 @@ static run find_run(const ss_row_block *block, size_t begin, size_t bin_end) {
     return found;
 }
 
-static void add_run(const ss_keys_probe *probe, const ss_row_block *block, const run *run, float *sums) {
+static void add_run(const ss_keys_probe *probe, const ss_row_block *block, const row_run *run, float *sums) {
     const float *weights = block->weights + run->begin * block->stride + run->low - block->begin_key;
     ss_columns_add(probe->compute.isa, weights, block->stride, run->scale, run->end - run->begin,
                    run->high - run->low, sums + run->low);
@@ -116,7 +116,7 @@ static void add_run(const ss_keys_probe *probe, const ss_row_block *block, const
 
 /* Move the sums of a run into the map's cells and into the columns of the head. */
 static void close_run(const ss_keys_probe *probe, ss_keys_worker *worker, size_t head, size_t query_bin,
-                      const run *run) {
+                      const row_run *run) {
     size_t tokens = probe->tokens, bins = probe->bins;
     double *cells = worker->cells + (head * bins + query_bin) * bins;
     for (size_t b = ss_bin_of(tokens, run->low); b < bins && ss_bin_begin(tokens, b) < run->high; b++) {
@@ -162,7 +162,7 @@ static void on_rows(void *context, const ss_pass *pass, size_t layer, const ss_r
     ss_keys_worker *worker = &probe->workers[block->worker];
     for (size_t r = 0; r < block->rows;) {
         size_t bin = ss_bin_of(probe->tokens, block->first_query + r);
-        run run = find_run(block, r, ss_bin_begin(probe->tokens, bin + 1));
+        row_run run = find_run(block, r, ss_bin_begin(probe->tokens, bin + 1));
         if (run.end == run.begin) {
             r++; /* a row that is not measured */
             continue;

@@ -134,20 +134,21 @@ typedef struct column {
     const char *layer_path;
     gather how;
     const char *head_path; /* NULL: the column is blank in lines of heads */
-    const char *format;
+    int width, decimals;
+    bool percent;   /* a share, shown times 100 */
     double bar_max; /* > 0: a bar of value / bar_max */
 } column;
 
 static const column table[] = {
-    {"theta", "pooled.theta.median", GATHER_PLAIN, "theta.median", "%7.5f", 1},
-    {"saturated", "saturated_share", GATHER_PLAIN, "saturated_share", "%8.1f%%", 0},
-    {"entropy/log n", "pooled.entropy_norm.mean", GATHER_PLAIN, "entropy_norm.mean", "%6.3f", 1},
-    {"p max", "pooled.p_max.mean", GATHER_PLAIN, "p_max.mean", "%6.3f", 1},
-    {"max logit", "max_logit", GATHER_MAX, "max_logit", "%9.2f", 0},
-    {"on key 0", "pooled.first_key", GATHER_PLAIN, "first_key", "%6.3f", 1},
-    {"sinks", "sink_rate", GATHER_SUM, "sink_rate", "%5.0f", 0},
-    {"block norm", "hidden.block_inf_rms", GATHER_PLAIN, NULL, "%10.4g", 0},
-    {"massive", "hidden.massive", GATHER_COUNT, NULL, "%7.0f", 0},
+    {"theta", "pooled.theta.median", GATHER_PLAIN, "theta.median", 7, 5, false, 1},
+    {"saturated", "saturated_share", GATHER_PLAIN, "saturated_share", 8, 1, true, 0},
+    {"entropy/log n", "pooled.entropy_norm.mean", GATHER_PLAIN, "entropy_norm.mean", 6, 3, false, 1},
+    {"p max", "pooled.p_max.mean", GATHER_PLAIN, "p_max.mean", 6, 3, false, 1},
+    {"max logit", "max_logit", GATHER_MAX, "max_logit", 9, 2, false, 0},
+    {"on key 0", "pooled.first_key", GATHER_PLAIN, "first_key", 6, 3, false, 1},
+    {"sinks", "sink_rate", GATHER_SUM, "sink_rate", 5, 0, false, 0},
+    {"block norm", "hidden.block_inf_rms", GATHER_PLAIN, NULL, 10, 2, false, 0},
+    {"massive", "hidden.massive", GATHER_COUNT, NULL, 7, 0, false, 0},
 };
 
 enum { COLUMNS = sizeof table / sizeof *table, BAR = 6 };
@@ -186,17 +187,15 @@ static void put_bar(const view *v, double share) {
 }
 
 static size_t cell_width(const column *c) {
-    char text[32];
-    int wide = snprintf(text, sizeof text, c->format, 0.0);
-    size_t width = (size_t)wide + (c->bar_max > 0 ? BAR + 1 : 0);
+    size_t width = (size_t)c->width + c->percent + (c->bar_max > 0 ? BAR + 1 : 0);
     return width > strlen(c->title) ? width : strlen(c->title);
 }
 
 static void put_cell(const view *v, const column *c, double value) {
     char text[32] = "-";
     if (isfinite(value))
-        snprintf(text, sizeof text, c->format,
-                 strchr(c->format, '%') && strstr(c->format, "%%") ? 100 * value : value);
+        snprintf(text, sizeof text, "%.*f%s", c->decimals, c->percent ? 100 * value : value,
+                 c->percent ? "%" : "");
     const size_t bar = c->bar_max > 0 ? BAR + 1 : 0;
     fprintf(v->out, "  %*s", (int)(cell_width(c) - bar), text);
     if (!bar) return;

@@ -14,6 +14,7 @@
 #define SS_RESULT_RESULT_H
 
 #include "base/status.h"
+#include "measure/summary.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -66,6 +67,10 @@ void ss_result_absent(ss_result *result, json_t *object, const char *key, const 
 void ss_result_numbers(ss_result *result, json_t *object, const char *key, const double *values,
                        size_t count);
 
+/* A summary; absent for `reason` when it counts nothing. */
+void ss_result_summary(ss_result *result, json_t *object, const char *key, const ss_summary *summary,
+                       const char *reason);
+
 /* {"queries", "keys", "data"}: cells [queries][keys] written as round(255 sqrt(cell)) in base64. */
 void ss_result_map(ss_result *result, json_t *object, const char *key, const double *cells, size_t queries,
                    size_t keys);
@@ -73,6 +78,9 @@ void ss_result_map(ss_result *result, json_t *object, const char *key, const dou
 /* Append text or a number to an array. */
 void ss_result_append_text(ss_result *result, json_t *array, const char *bytes, size_t length);
 void ss_result_append_count(ss_result *result, json_t *array, size_t value);
+
+/* "metrics": the metric table (measure/metric.h). */
+void ss_result_metrics(ss_result *result);
 
 /* ---- findings ---- */
 

@@ -1,0 +1,206 @@
+/* How fast inspect is, against what this machine's matrix products allow: all figures from one run.
+ *
+ *     bench_inspect MODEL TEXT [TOKENS [ROUNDS]]
+ *
+ * The limit is the best of a few large float32 products. "Work" counts the multiply-adds (twice) of the
+ * linear layers, the head and the causal half of attention. Correctness comes first: the pass must give the
+ * same likelihood at every level of instructions before any time is printed. Relies on: the library's rooms;
+ * the model is opened once per number type. */
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/team.h"
+#include "math/matmul.h"
+#include "model/model.h"
+#include "probe/probes.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct bench {
+    ss_model *model;
+    ss_compute compute;
+    ss_encoding encoding;
+    size_t tokens, rounds;
+} bench;
+
+static void must(ss_status status, const ss_error *error) {
+    if (status == SS_OK) return;
+    fprintf(stderr, "bench: %s: %s\n", error->where, error->message);
+    exit(ss_status_exit(status));
+}
+
+/* ---- the limit -------------------------------------------------------------------------------- */
+
+static double product_rate(size_t m, size_t n, size_t k, size_t rounds) {
+    float *a = ss_alloc_zero(NULL, m * k, sizeof *a), *b = ss_alloc_zero(NULL, n * k, sizeof *b);
+    float *c = ss_alloc_zero(NULL, m * n, sizeof *c);
+    double best = INFINITY;
+    for (size_t i = 0; a && b && c && i < rounds; i++) {
+        double started = ss_seconds();
+        ss_matmul_f32(m, n, k, 1, a, k, b, k, true, 0, c, n);
+        best = fmin(best, ss_seconds() - started);
+    }
+    ss_free(NULL, a), ss_free(NULL, b), ss_free(NULL, c);
+    return 2.0 * (double)m * (double)n * (double)k / best;
+}
+
+static double matmul_limit(int workers) {
+    static const size_t shapes[][3] = {{2048, 2048, 2048}, {4096, 4096, 1024}, {1024, 3072, 2048}};
+    double best = 0;
+    ss_team_scope scope = ss_team_enter(workers);
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+        best = fmax(best, product_rate(shapes[i][0], shapes[i][1], shapes[i][2], 5));
+    ss_team_leave(scope, workers);
+    return best;
+}
+
+/* Floating-point operations of a pass over `tokens` tokens. */
+static double work_of(const ss_config *c, size_t tokens) {
+    const double t = (double)tokens, mixed = (double)(c->heads * c->head_width);
+    const double matrices = (double)c->width * (2 * mixed + 2 * (double)(c->kv_heads * c->head_width) +
+                                                (c->gated ? 3 : 2) * (double)c->ffn_width);
+    const double attention = t * t * mixed * (c->causal ? 1 : 2); /* two products, half of them causal */
+    return 2 * ((double)c->layers * (t * matrices + attention) +
+                (c->has_head ? t * (double)(c->vocabulary * c->width) : 0));
+}
+
+/* ---- passes ----------------------------------------------------------------------------------- */
+
+static void ignore_logits(void *context, const ss_logits_event *event) {
+    (void)context, (void)event;
+}
+
+/* One pass with the probes of `bits`, 0 for none (the logits are made all the same). */
+static double pass(const bench *b, uint32_t bits, ss_probe_set **kept) {
+    ss_error error = {0};
+    const ss_probe_setup setup = {.config = ss_model_config(b->model),
+                                  .ids = b->encoding.ids,
+                                  .tokens = b->tokens,
+                                  .compute = b->compute,
+                                  .options = ss_probe_options_default()};
+    const ss_probe bare = {.logits = ignore_logits};
+    const ss_probe *const bare_list[] = {&bare};
+    const ss_forward_options forward = {.compute = b->compute};
+    ss_probe_set *set = NULL;
+    if (bits) must(ss_probe_set_create(&setup, bits, &set, &error), &error);
+    double started = ss_seconds();
+    must(ss_model_forward(b->model, b->encoding.ids, b->tokens, &forward,
+                          set ? ss_probe_set_list(set) : bare_list, set ? ss_probe_set_count(set) : 1,
+                          &error),
+         &error);
+    double passed = ss_seconds() - started;
+    if (kept)
+        *kept = set;
+    else
+        ss_probe_set_free(set);
+    return passed;
+}
+
+static double likelihood(const bench *b) {
+    ss_error error = {0};
+    uint32_t bits;
+    ss_probe_set *set;
+    must(ss_probes_parse("output", &bits, &error), &error);
+    pass(b, bits, &set);
+    ss_result *result = NULL;
+    must(ss_result_create(&result, "bench", &error), &error);
+    must(ss_probe_set_report(set, result, &error), &error);
+    double nll = json_number_value(json_object_get(json_object_get(result->root, "output"), "nll_mean"));
+    ss_result_free(result);
+    ss_probe_set_free(set);
+    return nll;
+}
+
+static void check(bench *b) {
+    const ss_compute best = b->compute;
+    const double right = likelihood(b);
+    for (ss_isa isa = SS_ISA_BASE; isa < best.isa; isa++) {
+        b->compute.isa = isa;
+        double nll = likelihood(b);
+        if (fabs(nll - right) > 2e-5) {
+            fprintf(stderr, "bench: level %s gives a loss of %.7f, level %s %.7f\n", ss_isa_name(isa), nll,
+                    ss_isa_name(best.isa), right);
+            exit(1);
+        }
+    }
+    b->compute = best;
+    printf("correct: mean loss %.6f at every instruction set\n", right);
+}
+
+/* ---- the figures ------------------------------------------------------------------------------ */
+
+typedef struct variant {
+    const char *name;
+    uint32_t bits;
+    double best;
+} variant;
+
+/* The variants in turn, round after round: a slow spell of the machine hits them all. */
+static void time_variants(const bench *b, variant *variants, size_t count) {
+    for (size_t i = 0; i < count; i++) variants[i].best = INFINITY;
+    for (size_t round = 0; round < b->rounds; round++)
+        for (size_t i = 0; i < count; i++)
+            variants[i].best = fmin(variants[i].best, pass(b, variants[i].bits, NULL));
+}
+
+static void open_model(bench *b, const char *path) {
+    ss_error error = {0};
+    double started = ss_seconds();
+    must(ss_model_open(path, NULL, &b->compute, &b->model, &error), &error);
+    printf("load (%s): %.2f s\n", b->compute.dtype == SS_DTYPE_F32 ? "f32" : "bf16", ss_seconds() - started);
+}
+
+static void encode(bench *b, const char *path, size_t tokens) {
+    ss_error error = {0};
+    ss_map map;
+    must(ss_map_open(path, &map, &error), &error);
+    const ss_tokenizer *tokenizer = ss_model_tokenizer(b->model, NULL);
+    if (!tokenizer) exit(3);
+    must(ss_tokenizer_encode(tokenizer, (const char *)map.data, map.size, SS_ENCODE_DEFAULT, &b->encoding,
+                             &error),
+         &error);
+    ss_map_close(&map);
+    b->tokens = tokens < b->encoding.count ? tokens : b->encoding.count;
+}
+
+int main(int argc, char **argv) {
+    if (argc < 3) {
+        fputs("usage: bench_inspect MODEL TEXT [TOKENS [ROUNDS]]\n", stderr);
+        return 2;
+    }
+    bench b = {.compute = {ss_team_size(0), ss_isa_best(), SS_DTYPE_F32},
+               .rounds = argc > 4 ? strtoul(argv[4], NULL, 10) : 5};
+    open_model(&b, argv[1]);
+    encode(&b, argv[2], argc > 3 ? strtoul(argv[3], NULL, 10) : 1024);
+    check(&b);
+
+    ss_error error = {0};
+    variant variants[] = {
+        {"bare pass", 0, 0}, {"all default probes", SS_PROBES_DEFAULT, 0}, {"... without rows", 0, 0}};
+    must(ss_probes_parse("keys,scale,hidden,output,health", &variants[2].bits, &error), &error);
+    const double limit = matmul_limit(b.compute.workers), work = work_of(ss_model_config(b.model), b.tokens);
+    time_variants(&b, variants, 3);
+    const double limit_after = matmul_limit(b.compute.workers), best_limit = fmax(limit, limit_after);
+    printf("%zu tokens, %d threads, %s; work %.1f GFLOP\nmatmul limit: %.0f GFLOP/s\n", b.tokens,
+           b.compute.workers, ss_isa_name(b.compute.isa), work / 1e9, best_limit / 1e9);
+    for (size_t i = 0; i < 3; i++)
+        printf("%-20s %6.3f s  %5.0f GFLOP/s  %3.0f%% of the limit  %5.0f tokens/s  %.2f x bare\n",
+               variants[i].name, variants[i].best, work / variants[i].best / 1e9,
+               100 * work / variants[i].best / best_limit, (double)b.tokens / variants[i].best,
+               variants[i].best / variants[0].best);
+
+    const double f32 = variants[1].best;
+    ss_model_free(b.model);
+    b.compute.dtype = SS_DTYPE_BF16;
+    open_model(&b, argv[1]);
+    variant bf16[] = {{"bf16, all probes", SS_PROBES_DEFAULT, 0}};
+    time_variants(&b, bf16, 1);
+    printf("%-20s %6.3f s  %.2f x float32%s\n", bf16[0].name, bf16[0].best, bf16[0].best / f32,
+           ss_has_bf16_matmul(b.compute.isa) ? ""
+                                             : " (no bfloat16 products here: the same rounding in float32)");
+    ss_model_free(b.model);
+    ss_encoding_free(&b.encoding);
+    return 0;
+}
