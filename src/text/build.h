@@ -94,6 +94,8 @@ ss_status ss_parse_config(const char *where, ss_string_view bytes, json_t **conf
  * NULL. */
 const char *ss_config_token(const json_t *config, const char *key);
 
-#define SS_TOKENIZER_LIMIT ((size_t)32 << 20) /* bytes of a tokenizer.json or a vocabulary */
+/* Bytes of a tokenizer.json or a vocabulary. The largest known byte-level ones have 28 MB and 1.6 million
+ * values, which formats/json bounds by the bytes. */
+#define SS_TOKENIZER_LIMIT ((size_t)64 << 20)
 
 #endif
