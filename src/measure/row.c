@@ -123,7 +123,7 @@ static ss_theta_gap theta_gap(ss_isa isa, const ss_row *row, uint64_t budget, vo
     if (row->n >= QUICK_FROM && ss_theta_quick(isa, row->weights, row->n, row->total, workspace)) return gap;
     double *atoms = (double *)((char *)workspace + ss_theta_solve_workspace(row->n));
     for (size_t i = 0; i < row->n; i++) atoms[i] = row->weights[i];
-    ss_theta_solve(isa, atoms, row->n, row->total, budget, NULL, workspace, &gap);
+    ss_theta_solve(isa, atoms, row->n, budget, NULL, workspace, &gap);
     return gap;
 }
 

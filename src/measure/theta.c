@@ -154,6 +154,30 @@ static bool branch_and_bound(search *s, size_t leaf, uint64_t budget) {
     }
 }
 
+/* ---- when to stop ---------------------------------------------------------------------------------- */
+
+/* The coarsest power of two that divides every atom. */
+static double unit_of(const double *atoms, size_t n) {
+    int least = 1 << 20;
+    for (size_t i = 0; i < n; i++) {
+        int exponent;
+        double mantissa = frexp(atoms[i], &exponent); /* times 2^53: an integer */
+        int zeros = __builtin_ctzll((unsigned long long)(mantissa * 0x1p53));
+        least = exponent - 53 + zeros < least ? exponent - 53 + zeros : least;
+    }
+    return ldexp(1, least);
+}
+
+/* A distance that ends the search. Besides the one at which theta is 1 to double precision: all sums are
+ * multiples of a unit, so no distance is below half a unit if the total is odd, and one below a unit is 0 if
+ * it is even. This settles rows that were stored in few bits. */
+static double hit_distance(const double *atoms, size_t n, double total) {
+    double hit = 0.999 * SS_THETA_HIT * total, unit = unit_of(atoms, n), units = total / unit;
+    if (!(units < 0x1p53)) return hit;
+    double lattice = fmod(units, 2) == 1 ? 0.5 * unit : 0.25 * unit;
+    return fmax(hit, lattice);
+}
+
 /* ---- the whole ------------------------------------------------------------------------------------- */
 
 size_t ss_theta_solve_workspace(size_t n) {
@@ -181,7 +205,22 @@ static bool run(search *s, uint64_t budget) {
     return branch_and_bound(s, one_leaf ? s->n : LEAF, budget);
 }
 
-void ss_theta_solve(ss_isa isa, const double *atoms, size_t n, double total, uint64_t budget, uint8_t *subset,
+/* distance of the nearest sum of k largest atoms, k >= 1; tail[0] - tail[k] is that sum */
+static double greedy_gap(const double *tail, size_t n) {
+    double half = 0.5 * tail[0];
+    size_t under = 0, over = n;
+    while (over - under > 1) {
+        size_t middle = (under + over) / 2;
+        if (tail[middle] > half)
+            under = middle;
+        else
+            over = middle;
+    }
+    double gap = fabs(half - tail[over]);
+    return under > 0 ? fmin(gap, fabs(half - tail[under])) : gap;
+}
+
+void ss_theta_solve(ss_isa isa, const double *atoms, size_t n, uint64_t budget, uint8_t *subset,
                     void *workspace, ss_theta_gap *gap) {
     ss_signs_lists *lists = workspace;
     char *rest = (char *)workspace + (sizeof *lists + 63) / 64 * 64;
@@ -207,11 +246,12 @@ void ss_theta_solve(ss_isa isa, const double *atoms, size_t n, double total, uin
                 .taken = taken,
                 .need = need,
                 .best = subset ? best : NULL,
-                .hit = 0.999 * SS_THETA_HIT * total,
+                .hit = count ? hit_distance(sorted, count, tail[0]) : 0,
                 .distance = INFINITY,
                 .lists = lists};
     need[0] = 0.5 * tail[0];
     gap->proved = run(&s, budget);
+    gap->greedy = count ? greedy_gap(tail, count) : 0;
     gap->distance = s.distance;
     gap->nodes = s.nodes;
     if (!subset) return;
