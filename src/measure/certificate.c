@@ -42,33 +42,29 @@ static void narrow(ss_isa isa, const float *weights, size_t n, double need, floa
     }
 }
 
-/* The nearest of sum, sum + w0, sum + w0 + w1, ... to half, for weights that descend. A first sum of 0 is no
- * candidate: k starts at 1. */
-static double nearest_prefix(const float *weights, size_t count, double sum, double half) {
-    double gap = sum > 0 ? fabs(half - sum) : INFINITY;
-    for (size_t k = 0; k < count && sum < half; k++) {
-        sum += weights[k];
-        gap = fmin(gap, fabs(half - sum));
-    }
-    return gap;
-}
-
-double ss_certificate_gap(ss_isa isa, const float *weights, size_t n, double total, float largest,
+ss_certificate ss_certify(ss_isa isa, const float *weights, size_t n, double total, float largest,
                           float *picked) {
     double half = 0.5 * total, sum = 0, above;
-    if (largest >= half) return largest - half;
+    if (largest >= half) return (ss_certificate){.gap = largest - half, .under = 0};
     /* weights up to total / 2n weigh half at most: the one sought is above */
     float low = (float)(total / (2.0 * (double)n) * (1 - 1e-6)), high = largest;
     float *to = picked, *other = picked + n + SS_ROW_PAD;
     const float *from = weights;
-    size_t count = n;
+    size_t count = n, larger = 0, count_above;
     do {
         narrow(isa, from, count, half - sum, &low, &high);
-        count = SS_PICK_LEVEL(isa, ss_row_pick)(from, count, low, high, to, &above);
-        sum += above;
+        count = SS_PICK_LEVEL(isa, ss_row_pick)(from, count, low, high, to, &above, &count_above);
+        sum += above, larger += count_above;
         float *filled = to;
         to = other, other = filled, from = filled;
     } while (count > FEW && nextafterf(low, high) < high);
     descend(other, count);
-    return nearest_prefix(other, count, sum, half);
+    /* the largest so far weigh less than half; one more, and one more, until they do not */
+    double gap = larger ? fabs(half - sum) : INFINITY;
+    for (size_t k = 0; k < count && sum < half; k++) {
+        sum += other[k];
+        larger += sum < half;
+        gap = fmin(gap, fabs(half - sum));
+    }
+    return (ss_certificate){.gap = gap, .under = larger};
 }

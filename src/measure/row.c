@@ -113,30 +113,45 @@ static double spectral(ss_isa isa, const ss_row *row, const summed *s) {
     return fmin(fmax(x, second), top);
 }
 
-/* ---- theta ----------------------------------------------------------------------------------------- */
+/* ---- theta and its certificate --------------------------------------------------------------------- */
 
 enum { QUICK_FROM = 128 /* shorter rows are sorted sooner than passed over */ };
 
-/* Best subset of a row without an atom of half its mass. */
-static ss_theta_gap theta_gap(ss_isa isa, const ss_row *row, uint64_t budget, void *workspace) {
+static ss_certificate certify(ss_isa isa, const ss_row *row, const summed *s, void *workspace) {
+    return ss_certify(isa, row->weights, row->n, s->total, s->top, workspace);
+}
+
+/* Best subset of a row without an atom of half its mass. `known` is its certificate, or NULL. */
+static ss_theta_gap theta_gap(ss_isa isa, const ss_row *row, const summed *s, const ss_certificate *known,
+                              uint64_t budget, void *workspace) {
+    size_t n = row->n;
     ss_theta_gap gap = {.distance = 0, .proved = true};
-    if (row->n >= QUICK_FROM && ss_theta_quick(isa, row->weights, row->n, row->total, workspace)) return gap;
-    double *atoms = (double *)((char *)workspace + ss_theta_solve_workspace(row->n));
-    for (size_t i = 0; i < row->n; i++) atoms[i] = row->weights[i];
-    ss_theta_solve(isa, atoms, row->n, budget, NULL, workspace, &gap);
+    if (n % 2 &&
+        s->p * (double)n < 4) { /* nearly equal atoms, an odd count: the certificate may be a proof */
+        ss_certificate certificate = known ? *known : certify(isa, row, s, workspace);
+        gap.distance = certificate.gap;
+        if (n == 2 * certificate.under + 1) return gap;
+    }
+    gap.distance = 0;
+    if (n >= QUICK_FROM && ss_theta_quick(isa, row->weights, n, s->total, s->top, workspace)) return gap;
+    double *atoms = (double *)((char *)workspace + ss_theta_solve_workspace(n));
+    for (size_t i = 0; i < n; i++) atoms[i] = row->weights[i];
+    ss_theta_solve(isa, atoms, n, budget, NULL, workspace, &gap);
     return gap;
 }
 
-static void measure_theta(ss_isa isa, const ss_row *row, const summed *s, uint64_t budget, void *workspace,
-                          ss_row_measures *out) {
-    out->theta_exact = true, out->theta_nodes = 0;
+static void measure_theta(ss_isa isa, const ss_row *row, const summed *s, const ss_certificate *known,
+                          uint64_t budget, void *workspace, ss_row_measures *out) {
     if (s->p >= 0.5) {
         /* the largest atom against all others is the best cut; both sides are sums of their own */
         out->theta = out->theta_lower = out->theta_upper = 4 * s->p * s->q;
+        out->theta_exact = true, out->theta_nodes = 0;
         return;
     }
-    ss_theta_gap gap = theta_gap(isa, row, budget, workspace);
-    out->theta = out->theta_lower = ss_theta_from_gap(gap.distance, s->total);
+    ss_theta_gap gap = theta_gap(isa, row, s, known, budget, workspace);
+    /* a search that was cut short, or rounding, may leave the certificate ahead */
+    double distance = known ? fmin(gap.distance, known->gap) : gap.distance;
+    out->theta = out->theta_lower = ss_theta_from_gap(distance, s->total);
     out->theta_upper = gap.proved ? out->theta : 1;
     out->theta_exact = gap.proved;
     out->theta_nodes = gap.nodes;
@@ -177,14 +192,11 @@ void ss_row_measure(ss_isa isa, const ss_row *row, unsigned which, uint64_t thet
     }
     if (which & SS_ROW_P_MAX) out->p_max = s.p, out->p_max_key = s.key;
     if (which & SS_ROW_JACOBIANS) measure_jacobians(isa, row, &s, out);
+    ss_certificate certificate, *known = NULL;
     if (which & SS_ROW_CERT) {
-        double gap = ss_certificate_gap(isa, row->weights, row->n, s.total, s.top, workspace);
-        out->theta_cert = s.p >= 0.5 ? 4 * s.p * s.q : ss_theta_from_gap(gap, s.total);
+        certificate = certify(isa, row, &s, workspace);
+        known = &certificate;
+        out->theta_cert = s.p >= 0.5 ? 4 * s.p * s.q : ss_theta_from_gap(certificate.gap, s.total);
     }
-    if (which & SS_ROW_THETA) measure_theta(isa, row, &s, theta_budget, workspace, out);
-    if ((which & SS_ROW_CERT) && (which & SS_ROW_THETA) && out->theta_cert > out->theta_lower) {
-        /* only where the search was cut short, or by a rounding */
-        out->theta = out->theta_lower = out->theta_cert;
-        out->theta_upper = fmax(out->theta_upper, out->theta_cert);
-    }
+    if (which & SS_ROW_THETA) measure_theta(isa, row, &s, known, theta_budget, workspace, out);
 }

@@ -113,40 +113,51 @@ void SS_AT_LEVEL(ss_row_above)(const float *weights, size_t n, const float *cuts
     for (size_t k = 0; k < SS_ROW_CUTS; k++) above[k] = vd_sum(sums[k]);
 }
 
-/* Write the lanes of w whose mask is set, closed up; returns how many. */
-static inline size_t store_picked(float *to, vf w, vi mask) {
+/* one bit a lane */
+static inline unsigned lanes_set(vi mask) {
 #if defined(__AVX512F__)
-    __mmask16 bits = _mm512_movepi32_mask((__m512i)mask);
-    _mm512_storeu_ps(to, _mm512_maskz_compress_ps(bits, (__m512)w));
-    return (size_t)__builtin_popcount(bits);
+    return _mm512_movepi32_mask((__m512i)mask);
 #elif defined(__AVX2__)
-    /* the numbers of the set lanes, closed up, as bytes: one byte of ones for each set bit picks them */
-    unsigned bits = (unsigned)_mm256_movemask_ps((__m256)mask);
-    uint64_t bytes = _pdep_u64(bits, 0x0101010101010101u) * 0xff;
-    __m256i lanes = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128((long long)_pext_u64(0x0706050403020100u, bytes)));
-    _mm256_storeu_ps(to, _mm256_permutevar8x32_ps((__m256)w, lanes));
-    return (size_t)__builtin_popcount(bits);
+    return (unsigned)_mm256_movemask_ps((__m256)mask);
 #else
-    size_t count = 0;
-    for (size_t lane = 0; lane < SS_LANES; lane++) {
-        to[count] = w[lane];
-        count += mask[lane] != 0;
-    }
-    return count;
+    unsigned bits = 0;
+    for (size_t lane = 0; lane < SS_LANES; lane++) bits |= (unsigned)(mask[lane] & 1) << lane;
+    return bits;
 #endif
 }
 
+/* Write the lanes of w whose bit is set, closed up; returns how many. */
+static inline size_t store_picked(float *to, vf w, unsigned bits) {
+#if defined(__AVX512F__)
+    _mm512_storeu_ps(to, _mm512_maskz_compress_ps((__mmask16)bits, (__m512)w));
+#elif defined(__AVX2__)
+    /* the numbers of the set lanes, closed up, as bytes: one byte of ones for each set bit picks them */
+    uint64_t bytes = _pdep_u64(bits, 0x0101010101010101u) * 0xff;
+    __m256i lanes = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128((long long)_pext_u64(0x0706050403020100u, bytes)));
+    _mm256_storeu_ps(to, _mm256_permutevar8x32_ps((__m256)w, lanes));
+#else
+    for (size_t lane = 0, count = 0; lane < SS_LANES; lane++) {
+        to[count] = w[lane];
+        count += bits >> lane & 1;
+    }
+#endif
+    return (size_t)__builtin_popcount(bits);
+}
+
 size_t SS_AT_LEVEL(ss_row_pick)(const float *weights, size_t n, float low, float high, float *picked,
-                                double *above) {
+                                double *above, size_t *count_above) {
     vf least = vf_all(low), most = vf_all(high), zero = vf_all(0);
     vd sum = vd_all(0);
-    size_t count = 0;
+    size_t count = 0, over_count = 0;
     for (size_t i = 0; i < n; i += SS_LANES) {
         vf w = n - i >= SS_LANES ? vf_load(weights + i) : vf_load_tail(weights + i, n - i, -1);
-        vf over = vf_pick(w > most, w, zero);
+        vi larger = w > most;
+        vf over = vf_pick(larger, w, zero);
         sum += vd_low(over) + vd_high(over);
-        count += store_picked(picked + count, w, (w > least) & (w <= most));
+        over_count += (size_t)__builtin_popcount(lanes_set(larger));
+        count += store_picked(picked + count, w, lanes_set((w > least) & ~larger));
     }
     *above = vd_sum(sum);
+    *count_above = over_count;
     return count;
 }

@@ -34,10 +34,10 @@ SS_DECLARE_LEVELS(void, ss_row_above,
                   (const float *weights /* [n] */, size_t n, const float *cuts /* [SS_ROW_CUTS] */,
                    double *above))
 
-/* Copy the weights in (low, high] to picked[] in their order and return how many; *above is the sum, in
- * double, of those larger than high. picked[] has room for n + SS_ROW_PAD. */
+/* Copy the weights in (low, high] to picked[] in their order and return how many. Of those larger than high,
+ * *above is the sum in double and *count_above the count. picked[] has room for n + SS_ROW_PAD. */
 SS_DECLARE_LEVELS(size_t, ss_row_pick,
                   (const float *weights /* [n] */, size_t n, float low, float high, float *picked,
-                   double *above))
+                   double *above, size_t *count_above))
 
 #endif

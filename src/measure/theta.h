@@ -34,8 +34,9 @@ void ss_theta_solve(ss_isa isa, const double *atoms, size_t n, uint64_t budget, 
 size_t ss_theta_solve_workspace(size_t n);
 
 /* The quick way for rows with many atoms: no sort, a few passes, no proof but a hit. True when it found a
- * subset within total x SS_THETA_HIT; false says nothing. Workspace as above. */
-bool ss_theta_quick(ss_isa isa, const float *atoms, size_t n, double total, void *workspace);
+ * subset within total x SS_THETA_HIT of half; false says nothing. `largest` is the largest atom. Workspace as
+ * above. */
+bool ss_theta_quick(ss_isa isa, const float *atoms, size_t n, double total, float largest, void *workspace);
 
 /* theta from a distance. */
 static inline double ss_theta_from_gap(double distance, double total) {
