@@ -73,37 +73,55 @@ static void OF_TYPE(place)(VALUE *values, size_t count, size_t first, const size
     if (wanted > 0) OF_TYPE(insertion)(values, count);
 }
 
+/* Values fall into buckets of equal width by value; only those whose bucket holds a wanted rank can matter.
+ * Close them up, lower the ranks by what went, and return how many are left. */
+static size_t OF_TYPE(keep_wanted)(VALUE *values, size_t count, VALUE least, VALUE largest, size_t *ranks) {
+    uint32_t counts[BUCKETS] = {0};
+    bool wanted[BUCKETS] = {false};
+    double scale = (BUCKETS - 1) / ((double)largest - least);
+    if (!(scale > 0) || !isfinite(scale * ((double)largest - least))) return count;
+    for (size_t i = 0; i < count; i++) counts[(size_t)(((double)values[i] - least) * scale)]++;
+    size_t below = 0, gone = 0, next = 0;
+    for (size_t bucket = 0; bucket < BUCKETS; bucket++) {
+        size_t end = below + counts[bucket];
+        size_t first = next;
+        for (; next < RANKS && ranks[next] < end; next++) ranks[next] -= gone;
+        wanted[bucket] = next > first;
+        gone += wanted[bucket] ? 0 : counts[bucket];
+        below = end;
+    }
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        VALUE value = values[i];
+        values[kept] = value;
+        kept += wanted[(size_t)(((double)value - least) * scale)];
+    }
+    return kept;
+}
+
 static ss_summary OF_TYPE(summarize)(VALUE *values, size_t count) {
     ss_summary s = {.count = OF_TYPE(close_up)(values, count)};
-    double quantiles[LEVELS], none = (double)NAN;
-    if (s.count == 0) {
-        s.mean = s.min = s.p5 = s.p25 = s.median = s.p75 = s.p95 = s.max = none;
-        return s;
-    }
-    double sum = 0;
+    if (s.count == 0) return empty_summary();
+    double sum = 0, quantiles[LEVELS];
     VALUE least = values[0], largest = values[0];
     for (size_t i = 0; i < s.count; i++) {
         sum += values[i];
         least = values[i] < least ? values[i] : least;
         largest = values[i] > largest ? values[i] : largest;
     }
-    size_t ranks[2 * LEVELS];
+    size_t ranks[RANKS], sorted[RANKS];
+    rank_levels(s.count, ranks, sorted);
+    size_t places[RANKS];
+    memcpy(places, sorted, sizeof places);
+    size_t kept = s.count > BUCKETS / 8 && s.count < UINT32_MAX
+                      ? OF_TYPE(keep_wanted)(values, s.count, least, largest, places)
+                      : s.count;
+    OF_TYPE(place)(values, kept, 0, places, RANKS);
     for (size_t k = 0; k < LEVELS; k++) {
-        size_t below = (size_t)(levels[k] * (double)(s.count - 1));
-        ranks[2 * k] = below;
-        ranks[2 * k + 1] = below + 1 < s.count ? below + 1 : below;
-    }
-    for (size_t i = 1; i < 2 * LEVELS; i++) /* neighbours may cross where values are few */
-        for (size_t k = i; k > 0 && ranks[k - 1] > ranks[k]; k--) {
-            size_t other = ranks[k];
-            ranks[k] = ranks[k - 1], ranks[k - 1] = other;
-        }
-    OF_TYPE(place)(values, s.count, 0, ranks, 2 * LEVELS);
-    for (size_t k = 0; k < LEVELS; k++) {
+        double low = values[place_of(ranks[2 * k], sorted, places)];
+        double step = values[place_of(ranks[2 * k + 1], sorted, places)] - low;
         double at = levels[k] * (double)(s.count - 1);
-        size_t below = (size_t)at, above = below + 1 < s.count ? below + 1 : below;
-        double low = values[below], step = values[above] - low;
-        quantiles[k] = step == 0 ? low : low + (at - (double)below) * step;
+        quantiles[k] = step == 0 ? low : low + (at - (double)ranks[2 * k]) * step;
     }
     s.mean = sum / (double)s.count;
     s.min = least, s.max = largest;
