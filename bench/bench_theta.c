@@ -1,9 +1,10 @@
-/* Exact theta on one core: microseconds a row, beside our own softmax of the same row and the share of rows proved.
+/* Exact theta on one core: microseconds a row, beside our own softmax of the same row and the share of rows
+ * proved.
  *
  *     bench_theta [ROWS.npy ...]    rows of a model, float32 [..., n], each row a distribution
  *
- * Every timing is the least of several passes over all rows of a kind, so that a busy machine disturbs little; a check
- * comes before it. Relies on: measure/row, measure/theta. */
+ * Every timing is the least of several passes over all rows of a kind, so that a busy machine disturbs
+ * little; a check comes before it. Relies on: measure/row, measure/theta. */
 #include "base/clock.h"
 #include "base/file.h"
 #include "math/isa.h"
@@ -85,7 +86,8 @@ static rows invent(const char *name, double (*logit)(size_t), size_t n) {
 static rows load(const char *path) {
     ss_map map;
     ss_error error;
-    if (ss_map_open(path, &map, &error) != SS_OK || map.size < 12 || memcmp(map.data, "\x93NUMPY\x01", 7) != 0) {
+    if (ss_map_open(path, &map, &error) != SS_OK || map.size < 12 ||
+        memcmp(map.data, "\x93NUMPY\x01", 7) != 0) {
         fprintf(stderr, "%s: not a version 1 NPY file\n", path);
         exit(3);
     }
@@ -114,12 +116,13 @@ static void drop(rows *r) {
 
 /* ---- what is timed ----------------------------------------------------------------------------------- */
 
-/* exp(x) for x <= 0 by range reduction and a polynomial of degree 6, written so that the compiler turns the loop into
- * vectors: the cost of a good softmax, to about 1e-7. */
+/* exp(x) for x <= 0 by range reduction and a polynomial of degree 6, written so that the compiler turns the
+ * loop into vectors: the cost of a good softmax, to about 1e-7. */
 static float exp_fast(float x) {
     x = x > -87 ? x : -87;
     float k = (float)(int)(x * 1.44269504f - 0.5f), r = x - k * 0.693359375f + k * 2.12194440e-4f;
-    float p = 1 + r * (1 + r * (0.5f + r * (1.6666667e-1f + r * (4.1666458e-2f + r * (8.3334519e-3f + r * 1.3888e-3f)))));
+    float p = 1 + r * (1 + r * (0.5f + r * (1.6666667e-1f +
+                                            r * (4.1666458e-2f + r * (8.3334519e-3f + r * 1.3888e-3f)))));
     union {
         int32_t bits;
         float value;
@@ -163,7 +166,10 @@ static double measure_pass(const rows *r, ss_isa isa, unsigned which, size_t *ex
     *exact = 0;
     double start = ss_seconds();
     for (size_t k = 0; k < r->count; k++) {
-        ss_row row = {.weights = r->weights + k * r->n, .total = r->totals[k], .scores = r->scores + k * r->n, .n = r->n};
+        ss_row row = {.weights = r->weights + k * r->n,
+                      .total = r->totals[k],
+                      .scores = r->scores + k * r->n,
+                      .n = r->n};
         ss_row_measure(isa, &row, which, SS_ROW_THETA_BUDGET, workspace, &m);
         *exact += m.theta_exact;
         sink += m.theta;
@@ -185,10 +191,11 @@ static void report(const rows *r) {
     base = base / (double)r->count * 1e6;
     for (ss_isa isa = ss_isa_best(); isa > SS_ISA_BASE; isa--) {
         size_t exact, unused;
-        double theta = least_measure(r, isa, SS_ROW_THETA, &exact), all = least_measure(r, isa, SS_ROW_ALL, &unused);
+        double theta = least_measure(r, isa, SS_ROW_THETA, &exact),
+               all = least_measure(r, isa, SS_ROW_ALL, &unused);
         double cert = least_measure(r, isa, SS_ROW_CERT, &unused);
-        printf("%-16s %6zu %-7s %9.2f %9.2f %7.1f %9.2f %9.2f %9.2f%%\n", r->name, r->n, ss_isa_name(isa), base, theta,
-               theta / base, cert, all, 100.0 * (double)exact / (double)r->count);
+        printf("%-16s %6zu %-7s %9.2f %9.2f %7.1f %9.2f %9.2f %9.2f%%\n", r->name, r->n, ss_isa_name(isa),
+               base, theta, theta / base, cert, all, 100.0 * (double)exact / (double)r->count);
     }
     free(workspace), free(soft);
 }
@@ -200,8 +207,8 @@ int main(int count, char **paths) {
     } kinds[] = {{"near-uniform", near_uniform}, {"zipf", zipf}, {"gaussian logits", gaussian}};
     static const size_t sizes[] = {64, 1024, 8192};
     printf("microseconds a row on one core, least of %d passes\n", PASSES);
-    printf("%-16s %6s %-7s %9s %9s %7s %9s %9s %10s\n", "rows", "n", "level", "softmax", "theta", "ratio", "cert",
-           "all", "proved");
+    printf("%-16s %6s %-7s %9s %9s %7s %9s %9s %10s\n", "rows", "n", "level", "softmax", "theta", "ratio",
+           "cert", "all", "proved");
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
         for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
             rows r = invent(kinds[k].name, kinds[k].logit, sizes[s] - (k == 0 && s % 2));
