@@ -3,7 +3,7 @@
 
 static void *take(void *context, size_t alignment, size_t size) {
     failing_memory *memory = context;
-    (void)alignment; /* ss_alloc aligns every block to SS_ALIGNMENT */
+    (void)alignment;            /* ss_alloc aligns every block to SS_ALIGNMENT */
     if (size == 0) return NULL; /* the public header promises that nobody asks for nothing */
     size_t left = atomic_load(&memory->left);
     do {
