@@ -12,6 +12,7 @@
 #include "math/matmul.h"
 #include "model/model.h"
 #include "probe/probes.h"
+#include "result/result.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -5,8 +5,9 @@
 #include "base/team.h"
 #include "input.h"
 #include "math/matmul.h"
+#include "model/model.h"
+#include "probe/probes.h"
 #include "study/fail_on.h"
-#include "study/inspect.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -69,7 +70,7 @@ static ss_status read_compute(const inspect_options *o, ss_compute *compute, ss_
     enum { MOST_THREADS = 1024 };
     size_t index;
     if (o->threads > MOST_THREADS) return ss_fail(error, SS_E_USAGE, "--threads", "at most %d", MOST_THREADS);
-    *compute = (ss_compute){.workers = ss_team_size((int)o->threads), .isa = ss_isa_best()};
+    compute->workers = ss_team_size((int)o->threads);
     if (o->isa) {
         SS_TRY(choose("--isa", o->isa, isas, 3, &index, error));
         if ((ss_isa)index < compute->isa) {
@@ -153,14 +154,15 @@ static ss_status check_options(session *s, ss_error *error) {
     if (!o->text == !o->tokens)
         return ss_fail(error, SS_E_USAGE, NULL, "give the input with --text FILE or --tokens FILE%s",
                        o->text ? ", not both" : "");
+    s->study = ss_inspect_options_default();
     SS_TRY(read_compute(o, &s->study.compute, error));
-    s->study.probe = ss_probe_options_default();
     if (o->theta_nodes) s->study.probe.theta_nodes = o->theta_nodes;
     if (!(o->sink_threshold > 0 && o->sink_threshold < 1))
         return ss_fail(error, SS_E_USAGE, "--sink-threshold", "a share between 0 and 1");
     s->study.probe.sink_threshold = o->sink_threshold;
-    s->study.probes = SS_PROBES_DEFAULT;
-    if (o->probes) SS_TRY(ss_probes_parse(o->probes, &s->study.probes, error));
+    uint32_t bits;
+    if (o->probes) SS_TRY(ss_probes_parse(o->probes, &bits, error));
+    s->study.probes = o->probes;
     s->study.fail_on = o->fail_on;
     s->study.progress = progress_show;
     return ss_fail_on_check(o->fail_on, error);
@@ -183,7 +185,7 @@ static ss_status inspect(session *s, const char *path, ss_error *error) {
     SS_TRY(choose_heads(o, ss_model_config(s->model), &s->shown, error));
     s->study.probe.heads = s->shown;
     progress_start("measuring", o->output.quiet);
-    SS_TRY(ss_inspect_run(s->model, &s->input, &s->study, &s->result, &s->failed, error));
+    SS_TRY(ss_inspect(s->model, &s->input, &s->study, &s->result, &s->failed, error));
     progress_end();
     return write_result(s->result, &o->output, error);
 }

@@ -1,10 +1,6 @@
 /* softscope report: the page of one result, or of two side by side. */
 #include "commands.h"
 
-#include "report/html.h"
-
-#include <string.h>
-
 typedef struct report_options {
     const char *output;
 } report_options;
@@ -22,13 +18,11 @@ static int run(int argc, char **argv) {
     ss_error error = {0};
     if (options_parse(&report_command, argc, argv, &values, &plain, &error) != SS_OK) return fail(&error);
     ss_result *results[MOST_RESULTS] = {0};
-    const json_t *documents[MOST_RESULTS];
     ss_status status = SS_OK;
-    for (size_t i = 0; status == SS_OK && i < plain.count; i++) {
+    for (size_t i = 0; status == SS_OK && i < plain.count; i++)
         status = ss_result_load(plain.items[i], &results[i], &error);
-        if (status == SS_OK) documents[i] = results[i]->root;
-    }
-    if (status == SS_OK) status = ss_report_html(documents, plain.count, values.output, &error);
+    if (status == SS_OK)
+        status = ss_result_save_page((const ss_result *const *)results, plain.count, values.output, &error);
     for (size_t i = 0; i < MOST_RESULTS; i++) ss_result_free(results[i]);
     return status == SS_OK ? 0 : fail(&error);
 }

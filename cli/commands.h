@@ -4,7 +4,6 @@
 #define CLI_COMMANDS_H
 
 #include "options.h"
-#include "result/result.h"
 
 extern const command inspect_command, report_command;
 

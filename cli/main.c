@@ -1,6 +1,7 @@
 /* The program: a dispatch table over commands. */
 #include "commands.h"
 
+#include "describe.h"
 #include "math/isa.h"
 #include "math/matmul.h"
 
@@ -10,11 +11,15 @@ static const command *const commands[] = {&inspect_command, &report_command};
 
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
+static const program self = {
+    .summary =
+        "softscope shows how sensitive, how concentrated and how healthy the attention of a transformer is.",
+    .commands = commands,
+    .count = COMMANDS,
+};
+
 static void print_help(FILE *out) {
-    fputs("softscope shows how sensitive, how concentrated and how healthy the attention of a transformer "
-          "is.\n\n"
-          "Usage: softscope COMMAND [arguments]\n\nCommands:\n",
-          out);
+    fprintf(out, "%s\n\nUsage: softscope COMMAND [arguments]\n\nCommands:\n", self.summary);
     for (size_t i = 0; i < COMMANDS; i++)
         fprintf(out, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
     fputs("\nStart with:\n  softscope inspect MODEL --text FILE\n"
@@ -24,12 +29,29 @@ static void print_help(FILE *out) {
           out);
 }
 
-static void print_version(void) {
+static void print_version(FILE *out) {
     const ss_isa isa = ss_isa_best();
-    printf("softscope %s\ninstruction set: %s%s\nlibraries:\n", SS_VERSION, ss_isa_name(isa),
-           ss_has_bf16_matmul(isa) ? ", bfloat16 products" : "");
-    print_libraries(stdout);
+    fprintf(out, "softscope %s\ninstruction set: %s%s\nlibraries:\n", SS_VERSION, ss_isa_name(isa),
+            ss_has_bf16_matmul(isa) ? ", bfloat16 products" : "");
+    print_libraries(out);
 }
+
+static void print_own_man(FILE *out) {
+    print_man(&self, out);
+}
+
+static void print_own_completion(FILE *out) {
+    print_completion(&self, out);
+}
+
+/* What can be asked of the program itself. The last two are for the build, which installs what they print. */
+static const struct question {
+    const char *asked;
+    void (*answer)(FILE *out);
+} questions[] = {
+    {"--help", print_help},       {"-h", print_help},       {"help", print_help},
+    {"--version", print_version}, {"--man", print_own_man}, {"--completion", print_own_completion},
+};
 
 static int unknown_command(const char *typed) {
     const char *names[COMMANDS];
@@ -46,12 +68,9 @@ int main(int argc, char **argv) {
         return ss_status_exit(SS_E_USAGE);
     }
     const char *name = argv[1];
-    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
-        print_help(stdout);
-        return 0;
-    }
-    if (strcmp(name, "--version") == 0) {
-        print_version();
+    for (size_t i = 0; i < sizeof questions / sizeof *questions; i++) {
+        if (strcmp(questions[i].asked, name) != 0) continue;
+        questions[i].answer(stdout);
         return 0;
     }
     for (size_t i = 0; i < COMMANDS; i++) {

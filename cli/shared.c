@@ -2,7 +2,6 @@
 #include "commands.h"
 
 #include "base/clock.h"
-#include "report/html.h"
 #include "report/terminal.h"
 
 #include <signal.h>
@@ -42,7 +41,7 @@ static ss_terminal_style style_of_stdout(bool heads) {
 ss_status write_result(const ss_result *result, const output_options *options, ss_error *error) {
     const bool json_to_stdout = options->json && strcmp(options->json, "-") == 0;
     if (options->json) SS_TRY(ss_result_save(result, options->json, error));
-    if (options->html) SS_TRY(ss_report_html((const json_t *[]){result->root}, 1, options->html, error));
+    if (options->html) SS_TRY(ss_result_save_page(&result, 1, options->html, error));
     if (options->quiet || json_to_stdout) return SS_OK;
     const ss_terminal_style style = style_of_stdout(options->heads);
     ss_terminal_print(result, &style, stdout);

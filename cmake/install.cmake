@@ -33,3 +33,14 @@ list(JOIN requires " " requires)
 file(RELATIVE_PATH up_to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /) # so that the folder may be moved
 configure_file(cmake/softscope.pc.in softscope.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/softscope.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+# The manual page and the completion are what the program says of itself.
+if(NOT CMAKE_CROSSCOMPILING)
+  add_custom_command(OUTPUT softscope.1 softscope.bash DEPENDS softscope
+    COMMAND softscope --man > softscope.1
+    COMMAND softscope --completion > softscope.bash)
+  add_custom_target(manual ALL DEPENDS softscope.1 softscope.bash)
+  install(FILES ${PROJECT_BINARY_DIR}/softscope.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+  install(FILES ${PROJECT_BINARY_DIR}/softscope.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
+    RENAME softscope)
+endif()

@@ -6,6 +6,17 @@
  *   - ss_X_create / ss_X_open makes an opaque handle, ss_X_free releases it and accepts NULL;
  *   - `const ss_allocator *` may be NULL for the C library's allocator;
  *   - the library never prints, exits, reads the environment or keeps mutable globals.
+ *
+ *     ss_model *model = NULL;
+ *     ss_result *result = NULL;
+ *     ss_inspect_options options = ss_inspect_options_default();
+ *     ss_inspect_input input = {.name = "note", .text = text, .length = strlen(text)};
+ *     ss_error error;
+ *     if (ss_model_open("model.gguf", NULL, &options.compute, &model, &error) == SS_OK &&
+ *         ss_inspect(model, &input, &options, &result, NULL, &error) == SS_OK)
+ *         ss_result_save(result, "result.json", &error);
+ *     ss_result_free(result);
+ *     ss_model_free(model);
  */
 #ifndef SOFTSCOPE_H
 #define SOFTSCOPE_H
@@ -63,6 +74,132 @@ typedef struct ss_allocator {
     void (*free)(void *context, void *block);
     void *context;
 } ss_allocator;
+
+/* ---- how to compute -------------------------------------------------------------------------- */
+
+/* X(level, name): instruction sets, from the lowest to the highest. */
+#define SS_ISA_LIST(X)                                                                                       \
+    X(SS_ISA_BASE, "base")                                                                                   \
+    X(SS_ISA_AVX2, "avx2")                                                                                   \
+    X(SS_ISA_AVX512, "avx512")
+
+typedef enum ss_isa {
+#define SS_ISA_ENUM(level, name) level,
+    SS_ISA_LIST(SS_ISA_ENUM)
+#undef SS_ISA_ENUM
+} ss_isa;
+
+/* X(type, name) of matrix product inputs; accumulation is float32 in both. */
+#define SS_DTYPE_LIST(X)                                                                                     \
+    X(SS_DTYPE_F32, "f32")                                                                                   \
+    X(SS_DTYPE_BF16, "bf16")
+
+typedef enum ss_dtype {
+#define SS_DTYPE_ENUM(type, name) type,
+    SS_DTYPE_LIST(SS_DTYPE_ENUM)
+#undef SS_DTYPE_ENUM
+} ss_dtype;
+
+typedef struct ss_compute {
+    int workers; /* threads to use, at least 1 */
+    ss_isa isa;  /* at most ss_isa_best() */
+    ss_dtype dtype;
+} ss_compute;
+
+/* Every processor this process may use, the best instruction set, float32. */
+ss_compute ss_compute_default(void);
+
+/* The highest level that this processor and this build have; the name of a level. */
+ss_isa ss_isa_best(void);
+const char *ss_isa_name(ss_isa isa);
+
+/* ---- models ---------------------------------------------------------------------------------- */
+
+typedef struct ss_model ss_model;
+
+/* Open a GGUF file, a safetensors file with its config.json beside it, or a Hugging Face folder: read the
+ * configuration, check every tensor, convert the weights to float32 (or bfloat16 for matrix product inputs
+ * when compute->dtype says so). Errors name file, tensor or key. The files may go away afterwards. A model is
+ * only read from then on: any number of threads may use it. */
+ss_status ss_model_open(const char *path, const ss_allocator *memory, const ss_compute *compute,
+                        ss_model **model, ss_error *error);
+void ss_model_free(ss_model *model);
+
+/* What a model is; the strings belong to it. */
+typedef struct ss_model_facts {
+    const char *name, *file;
+    const char *architecture; /* "gpt2", "llama", "bert" */
+    const char *weights;      /* how they are stored: "F32", "Q4_1", "mixed" */
+    size_t layers, heads, kv_heads, width, head_width, ffn_width, vocabulary, context;
+    uint64_t parameters;
+    bool causal;
+} ss_model_facts;
+
+ss_model_facts ss_model_describe(const ss_model *model);
+
+/* ---- results --------------------------------------------------------------------------------- */
+
+/* A result document (docs/result.md): what every command makes and every view draws. */
+typedef struct ss_result ss_result;
+
+/* Read a document that softscope wrote: size, JSON, envelope and schema version are checked. */
+ss_status ss_result_load(const char *path, ss_result **result, ss_error *error);
+
+/* Write the whole document as JSON; `path` "-" is standard output. The file is replaced at once or not at
+ * all, and does not depend on the locale. */
+ss_status ss_result_save(const ss_result *result, const char *path, ss_error *error);
+
+/* The self-contained page of one result, or of two of a kind side by side (count 1 or 2). SS_E_UNSUPPORTED
+ * where the page was not built in. */
+ss_status ss_result_save_page(const ss_result *const *results, size_t count, const char *path,
+                              ss_error *error);
+
+void ss_result_free(ss_result *result);
+
+/* ---- inspect --------------------------------------------------------------------------------- */
+
+/* What to run a model on: a text for its tokenizer, or token ids as they are. */
+typedef struct ss_inspect_input {
+    const char *name; /* shown: a file name */
+    const char *text; /* `length` bytes; NULL when ids are given */
+    size_t length;
+    const uint32_t *ids; /* [id_count] */
+    size_t id_count;
+    bool parse_special; /* "<|endoftext|>" typed in the text is that token */
+    bool plain;         /* add no begin-of-text token, no [CLS] and [SEP] */
+    size_t max_tokens;  /* 0: all; else only the first so many, and the result says so */
+} ss_inspect_input;
+
+/* What numbers mean; the result document repeats them under "settings". */
+typedef struct ss_probe_options {
+    double sink_threshold;  /* a head has a sink when the mean weight on key 0 exceeds this */
+    double saturated_theta; /* a row is saturated when theta is at most this */
+    double confident;       /* an output row is confident when p_max exceeds this */
+    size_t theta_nodes;     /* search budget of exact theta, a row */
+    bool all_sites;         /* health: look at every site instead of hidden states only */
+    const uint8_t *heads;   /* [layers * H] heads to measure; NULL for all */
+} ss_probe_options;
+
+ss_probe_options ss_probe_options_default(void);
+
+/* Called now and then with the share of the work that is done, in [0, 1]; false cancels (SS_E_CANCELLED). */
+typedef bool ss_progress_fn(void *context, double done);
+
+typedef struct ss_inspect_options {
+    ss_compute compute;
+    ss_probe_options probe;
+    const char *probes;       /* names, as "rows,keys"; NULL for those that are on by default */
+    const char *fail_on;      /* conditions as "max_logit>100,theta.min<0.01", or NULL; "nan" is always one */
+    ss_progress_fn *progress; /* may be NULL */
+    void *progress_context;
+} ss_inspect_options;
+
+ss_inspect_options ss_inspect_options_default(void);
+
+/* Run the model once over the input with every probe. Memory grows with the number of tokens T, never with
+ * T x T. *failed (may be NULL): a condition of fail_on holds. */
+ss_status ss_inspect(const ss_model *model, const ss_inspect_input *input, const ss_inspect_options *options,
+                     ss_result **result, bool *failed, ss_error *error);
 
 #if defined(__GNUC__)
 #pragma GCC visibility pop

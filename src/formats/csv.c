@@ -107,18 +107,15 @@ static bool is_title(span line) {
 }
 
 static ss_status read_lines(table *t, span text, ss_error *error) {
-    bool started = false;
+    bool first = true; /* the first line that counts may hold names */
     while (text.begin < text.end) {
         const char *newline = memchr(text.begin, '\n', (size_t)(text.end - text.begin));
         span line = trim((span){text.begin, newline ? newline : text.end});
         text.begin = newline ? newline + 1 : text.end;
         t->line++;
         if (line.begin == line.end || *line.begin == '#') continue;
-        bool title = false;
-        if (!started) {
-            started = true;
-            title = is_title(line);
-        }
+        bool title = first && is_title(line);
+        first = false;
         if (title) continue;
         if (t->rows == 0) t->separator = find_separator(line);
         SS_TRY(read_row(t, line, error));

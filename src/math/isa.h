@@ -10,22 +10,7 @@
 #ifndef SS_MATH_ISA_H
 #define SS_MATH_ISA_H
 
-/* X(level, name): from the lowest to the highest. */
-#define SS_ISA_LIST(X)                                                                                       \
-    X(SS_ISA_BASE, "base")                                                                                   \
-    X(SS_ISA_AVX2, "avx2")                                                                                   \
-    X(SS_ISA_AVX512, "avx512")
-
-typedef enum ss_isa {
-#define SS_ISA_ENUM(level, name) level,
-    SS_ISA_LIST(SS_ISA_ENUM)
-#undef SS_ISA_ENUM
-} ss_isa;
-
-/* The highest level that this processor and this build have. */
-ss_isa ss_isa_best(void);
-
-const char *ss_isa_name(ss_isa isa);
+#include "softscope.h"
 
 #if defined(__x86_64__)
 #define SS_DECLARE_LEVELS(type, name, parameters)                                                            \

@@ -189,11 +189,22 @@ static ss_status gather_facts(opening *o) {
     ss_model *model = o->model;
     ss_string_view name = {0};
     if (o->gguf) ss_gguf_string(o->gguf, "general.name", SS_OPTIONAL, &name, NULL);
+    const ss_config *c = &model->config;
     model->facts = (ss_model_facts){
         .name = name.length ? ss_arena_copy(&model->arena, name.bytes, name.length)
                             : last_part(&model->arena, o->gguf ? o->file : o->folder),
         .file = last_part(&model->arena, o->file),
+        .architecture = c->architecture,
         .weights = stored_type(&model->table),
+        .layers = c->layers,
+        .heads = c->heads,
+        .kv_heads = c->kv_heads,
+        .width = c->width,
+        .head_width = c->head_width,
+        .ffn_width = c->ffn_width,
+        .vocabulary = c->vocabulary,
+        .context = c->context,
+        .causal = c->causal,
         .parameters = count_parameters(&model->table),
     };
     model->warnings = o->warnings.items;
@@ -256,6 +267,10 @@ const ss_tokenizer *ss_model_tokenizer(const ss_model *model, const char **why) 
 const char *const *ss_model_warnings(const ss_model *model, size_t *count) {
     *count = model->warning_count;
     return model->warnings;
+}
+
+const ss_allocator *ss_model_memory(const ss_model *model) {
+    return model->memory;
 }
 
 ss_model_facts ss_model_describe(const ss_model *model) {

@@ -1,4 +1,4 @@
-/* A loaded model and its forward pass.
+/* A loaded model and its forward pass; opening and freeing one are public (softscope.h).
  * Relies on: nn (operators), formats (containers), text (the tokenizer that came with the model). */
 #ifndef SS_MODEL_MODEL_H
 #define SS_MODEL_MODEL_H
@@ -10,15 +10,7 @@
 #include "model/tensors.h"
 #include "text/tokenizer.h"
 
-typedef struct ss_model ss_model;
-
-/* Open a GGUF file, a safetensors file with its config.json beside it, or a Hugging Face folder: read the
- * configuration, check every tensor, convert the weights to float32 (or bfloat16 for matmul inputs when
- * compute->dtype says so). Errors name file, tensor or key. The files may go away afterwards. */
-ss_status ss_model_open(const char *path, const ss_allocator *memory, const ss_compute *compute,
-                        ss_model **model, ss_error *error);
-void ss_model_free(ss_model *model);
-
+const ss_allocator *ss_model_memory(const ss_model *model);
 const ss_config *ss_model_config(const ss_model *model);
 const ss_tensor_table *ss_model_tensors(const ss_model *model);
 
@@ -28,16 +20,6 @@ const ss_tokenizer *ss_model_tokenizer(const ss_model *model, const char **why);
 /* Things about the files worth telling the user (unknown keys, tied and present head that differ), one
  * sentence each; owned by the model. */
 const char *const *ss_model_warnings(const ss_model *model, size_t *count);
-
-/* Facts for the result document: display name, file, type of the weights as stored ("Q4_1", "mixed"). */
-typedef struct ss_model_facts {
-    const char *name, *file, *weights;
-    uint64_t parameters;
-} ss_model_facts;
-ss_model_facts ss_model_describe(const ss_model *model);
-
-/* Called now and then with the share of the pass that is done, in [0, 1]; false cancels (SS_E_CANCELLED). */
-typedef bool ss_progress_fn(void *context, double done);
 
 typedef struct ss_forward_options {
     ss_compute compute;

@@ -17,17 +17,6 @@
 #include "model/events.h"
 #include "probe/report.h"
 
-typedef struct ss_probe_options {
-    double sink_threshold;  /* a head has a sink when the mean weight on key 0 exceeds this */
-    double saturated_theta; /* a row is saturated when theta is at most this */
-    double confident;       /* an output row is confident when p_max exceeds this */
-    size_t theta_nodes;     /* search budget of exact theta, a row */
-    bool all_sites;         /* health: look at every site instead of hidden states only */
-    const uint8_t *heads;   /* [layers * H] heads to measure; NULL for all */
-} ss_probe_options;
-
-ss_probe_options ss_probe_options_default(void);
-
 /* What every probe is made from. Everything pointed to must outlive the probe. */
 typedef struct ss_probe_setup {
     const ss_allocator *memory;

@@ -24,14 +24,13 @@
 /* A larger file is refused: jansson needs some twenty bytes a byte of hostile JSON. */
 #define SS_RESULT_MAX_BYTES ((size_t)128 << 20)
 
-typedef struct ss_result {
+struct ss_result {
     json_t *root;
     bool failed; /* an allocation failed: the tree is not complete */
-} ss_result;
+};
 
 /* {"softscope": version, "schema": 1, "command": command}. */
 ss_status ss_result_create(ss_result **result, const char *command, ss_error *error);
-void ss_result_free(ss_result *result);
 
 /* A result around a tree, which becomes the result's also when this fails; NULL: memory had run out. */
 ss_status ss_result_wrap(json_t *root, ss_result **result, ss_error *error);
@@ -115,16 +114,9 @@ void ss_result_note(ss_result *result, const char *id, ss_severity severity, con
 
 bool ss_result_has_finding(const ss_result *result, const char *id);
 
-/* ---- files ---- */
-
-/* Write the whole document; `path` "-" is standard output. The file is replaced at once or not at all. Reals
- * have ten significant digits whatever the locale. */
-ss_status ss_result_save(const ss_result *result, const char *path, ss_error *error);
+/* ---- files: saving and loading are public ---- */
 
 /* One document, or one event of a run, as one line: the seam for JSON lines. */
 ss_status ss_result_write_line(const json_t *value, FILE *stream, ss_error *error);
-
-/* Read a document that softscope wrote: size, JSON, envelope and schema version are checked. */
-ss_status ss_result_load(const char *path, ss_result **result, ss_error *error);
 
 #endif

@@ -1,10 +1,9 @@
 /* Inspect, step by step: tokens, envelope, pass, a second look where something was not finite, findings.
  * Relies on: model, probe, result, study/findings, study/fail_on. */
-#include "study/inspect.h"
-
-#include "base/arena.h"
-#include "measure/metric.h"
+#include "model/model.h"
 #include "probe/health_probe.h"
+#include "probe/probes.h"
+#include "result/result.h"
 #include "study/fail_on.h"
 #include "study/findings.h"
 
@@ -48,30 +47,29 @@ static ss_status tokenize(inspection *n) {
 /* ---- the envelope ----------------------------------------------------------------------------- */
 
 static void describe_model(inspection *n) {
-    const ss_config *c = ss_model_config(n->model);
     const ss_model_facts facts = ss_model_describe(n->model);
     ss_result *r = n->result;
     json_t *model = ss_result_object(r, r->root, "model");
     ss_result_text(r, model, "name", facts.name);
     ss_result_text(r, model, "file", facts.file);
-    ss_result_text(r, model, "architecture", c->architecture);
+    ss_result_text(r, model, "architecture", facts.architecture);
     const struct {
         const char *key;
         size_t value;
     } sizes[] = {
-        {"layers", c->layers},
-        {"heads", c->heads},
-        {"kv_heads", c->kv_heads},
-        {"width", c->width},
-        {"head_width", c->head_width},
-        {"ffn_width", c->ffn_width},
-        {"vocabulary", c->vocabulary},
-        {"context", c->context},
+        {"layers", facts.layers},
+        {"heads", facts.heads},
+        {"kv_heads", facts.kv_heads},
+        {"width", facts.width},
+        {"head_width", facts.head_width},
+        {"ffn_width", facts.ffn_width},
+        {"vocabulary", facts.vocabulary},
+        {"context", facts.context},
         {"parameters", (size_t)facts.parameters},
     };
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         ss_result_count(r, model, sizes[i].key, sizes[i].value);
-    ss_result_bool(r, model, "causal", c->causal);
+    ss_result_bool(r, model, "causal", facts.causal);
     ss_result_text(r, model, "weights", facts.weights);
 }
 
@@ -103,14 +101,9 @@ static void describe_input(inspection *n) {
 
 static void describe_settings(inspection *n) {
     const ss_compute *compute = &n->options->compute;
-    static const char *const dtypes[] = {
-#define SS_DTYPE_NAME(type, name) [type] = name,
-        SS_DTYPE_LIST(SS_DTYPE_NAME)
-#undef SS_DTYPE_NAME
-    };
     ss_result *r = n->result;
     json_t *settings = ss_result_object(r, r->root, "settings");
-    ss_result_text(r, settings, "dtype", dtypes[compute->dtype]);
+    ss_result_text(r, settings, "dtype", ss_dtype_name(compute->dtype));
     ss_result_count(r, settings, "threads", (size_t)compute->workers);
     ss_result_text(r, settings, "isa", ss_isa_name(compute->isa));
 }
@@ -164,14 +157,16 @@ static ss_status find_bad_value(inspection *n, const ss_probe_setup *setup) {
 }
 
 static ss_status measure(inspection *n) {
-    const ss_probe_setup setup = {.memory = NULL,
+    const ss_probe_setup setup = {.memory = ss_model_memory(n->model),
                                   .config = ss_model_config(n->model),
                                   .ids = n->ids,
                                   .tokens = n->tokens,
                                   .compute = n->options->compute,
                                   .options = n->options->probe};
+    uint32_t probes = SS_PROBES_DEFAULT;
+    if (n->options->probes) SS_TRY(ss_probes_parse(n->options->probes, &probes, n->error));
     ss_probe_set *set = NULL;
-    ss_status status = run_probes(n, &setup, n->options->probes, &set);
+    ss_status status = run_probes(n, &setup, probes, &set);
     ss_bad_value first;
     ss_health_probe *health = status == SS_OK ? ss_probe_set_find(set, "health") : NULL;
     const bool bad = health && ss_health_probe_first(health, &first);
@@ -196,9 +191,12 @@ static ss_status inspect(inspection *n, bool *failed) {
     return ss_result_check(n->result, n->error);
 }
 
-ss_status ss_inspect_run(const ss_model *model, const ss_inspect_input *input,
-                         const ss_inspect_options *options, ss_result **result, bool *failed,
-                         ss_error *error) {
+ss_inspect_options ss_inspect_options_default(void) {
+    return (ss_inspect_options){.compute = ss_compute_default(), .probe = ss_probe_options_default()};
+}
+
+ss_status ss_inspect(const ss_model *model, const ss_inspect_input *input, const ss_inspect_options *options,
+                     ss_result **result, bool *failed, ss_error *error) {
     inspection n = {.model = model, .input = input, .options = options, .error = error};
     bool found = false;
     ss_status status = inspect(&n, &found);
@@ -208,6 +206,6 @@ ss_status ss_inspect_run(const ss_model *model, const ss_inspect_input *input,
         return status;
     }
     *result = n.result;
-    *failed = found;
+    if (failed) *failed = found;
     return SS_OK;
 }

@@ -38,7 +38,7 @@ shown=$(nm -D --defined-only "$library/libsoftscope.so" | awk '{ print $3 }' | s
 for name in $shown; do
     grep -qw "$name" "$prefix/include/softscope.h" || { echo "the library shows $name, which its header lacks" >&2; exit 1; }
 done
-declared=$(grep -oE '\bss_[a-z0-9_]+\(' "$prefix/include/softscope.h" | tr -d '(' | sort -u)
+declared=$(grep -v '^typedef' "$prefix/include/softscope.h" | grep -oE '\bss_[a-z0-9_]+\(' | tr -d '(' | sort -u)
 for name in $declared; do
     grep -qx "$name" <<<"$shown" || { echo "the header declares $name, which the library does not show" >&2; exit 1; }
 done

@@ -10,7 +10,7 @@ import json
 import math
 import sys
 
-from reference import HEAD_PLACES
+from reference import HEAD_PLACES, SINK_THRESHOLD
 
 TOLERANCE = 2e-5
 
@@ -95,8 +95,9 @@ def check_head(misses, name, head, layer, number):
             continue  # counted from lower bounds
         else:
             misses.compare(full, look(head, *place), expected, RULES.get(measure, absolute))
-    if "first_key" in layer and layer["first_key"][number] is not None:
-        misses.compare(f"{name} sink_rate", look(head, "sink_rate"), float(layer["first_key"][number] > 0.3), exact)
+    first_key = layer["first_key"][number] if "first_key" in layer else None
+    if first_key is not None:
+        misses.compare(f"{name} sink_rate", look(head, "sink_rate"), int(first_key > SINK_THRESHOLD), exact)
 
 
 def check_hidden(misses, name, found, expected):
@@ -135,7 +136,8 @@ def check_real(misses, result, golden):
     """The goldens of real models: hidden norms are lists of embedding, layers, and last the final norm if any."""
     for index, layer in enumerate(golden["layers"]):
         for number in range(len(layer["entropy"])):
-            check_head(misses, f"layer {index} head {number}", look(result, "layers", index, "heads", number), layer, number)
+            head = look(result, "layers", index, "heads", number)
+            check_head(misses, f"layer {index} head {number}", head, layer, number)
     states = [look(result, "embedding")] + [look(layer, "hidden") for layer in look(result, "layers") or []]
     if look(result, "final"):
         states[-1] = look(result, "final")

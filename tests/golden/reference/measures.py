@@ -99,8 +99,10 @@ def previous_occurrence(ids, t):
 
 
 def sink(weights, seen_by):
-    """(key, mean weight) of the key with the largest mean weight over the rows that may see it."""
-    means = {key: np.mean([weights[t, key] for t in rows]) for key, rows in seen_by.items() if rows}
+    """(key, mean weight) of the key with the largest mean weight over the rows that may see it. Keys that few
+    rows see, less than a quarter of those that see the most seen key, do not count: they would win by chance."""
+    most = max(map(len, seen_by.values()))
+    means = {key: np.mean(weights[rows, key]) for key, rows in seen_by.items() if 4 * len(rows) >= most}
     key = max(means, key=means.get)
     return key, float(means[key])
 

@@ -115,7 +115,8 @@ def llama_from_folder(config, tensors):
 
     def layer(n):
         at, mlp = f"layers.{n}.self_attn", f"layers.{n}.mlp"
-        return {"norm1": pair(t, f"layers.{n}.input_layernorm"), "norm2": pair(t, f"layers.{n}.post_attention_layernorm"),
+        return {"norm1": pair(t, f"layers.{n}.input_layernorm"),
+                "norm2": pair(t, f"layers.{n}.post_attention_layernorm"),
                 "q": pair(t, f"{at}.q_proj"), "k": pair(t, f"{at}.k_proj"), "v": pair(t, f"{at}.v_proj"),
                 "o": pair(t, f"{at}.o_proj"), "gate": pair(t, f"{mlp}.gate_proj"), "up": pair(t, f"{mlp}.up_proj"),
                 "down": pair(t, f"{mlp}.down_proj")}

@@ -11,7 +11,11 @@ import json
 import sys
 from pathlib import Path
 
-import numpy as np
+try:
+    import numpy as np
+except ImportError:
+    print("skipped: no NumPy; scripts/setup.sh makes a Python that has it")
+    sys.exit(77)
 
 import forward
 import measures
@@ -19,6 +23,7 @@ import models
 
 FIXTURES = Path(__file__).resolve().parent.parent / "models"
 AGREEMENT = 1e-9
+SINK_THRESHOLD = 0.3
 
 
 def columns(heads):
@@ -72,6 +77,7 @@ def as_inspect(document):
                     for key in place[:-1]:
                         holder = holder.setdefault(key, {})
                     holder[place[-1]] = layer[name][number]
+            head["sink_rate"] = None if head.get("first_key") is None else int(head["first_key"] > SINK_THRESHOLD)
             heads.append(head)
         result["layers"].append({"index": index, "heads": heads, "hidden": layer["hidden"]})
     result.update({key: document[key] for key in ("final", "output") if key in document})

@@ -1,0 +1,220 @@
+/* Exact theta of any row: sort, look for a hit by signs, else branch and bound with windows. docs/theta.md
+ * tells the reasoning. Relies on: measure/theta_signs, measure/theta_sort. */
+#include "measure/theta.h"
+
+#include "measure/theta_signs.h"
+#include "measure/theta_sort.h"
+
+#include <math.h>
+#include <string.h>
+
+/* One search. Atoms descend; a branch decides them in that order, so what is open is always a tail. */
+typedef struct search {
+    ss_isa isa;
+    size_t n;              /* atoms above zero */
+    const double *atoms;   /* [n] descending */
+    const double *tail;    /* [n + 1] tail[i] = sum of atoms[i..n) */
+    uint8_t *taken;        /* [n] the branch being tried */
+    double *need;          /* [n + 1] need[i] = target less what the branch took of atoms[0..i) */
+    uint8_t *best;         /* [n] the best subset, or NULL where nobody asks for it */
+    double hit;            /* a distance this small ends the search */
+    double distance;       /* of the best subset */
+    ss_signs_lists *lists; /* signed sums of the last `leaf` atoms */
+    size_t leaf;
+    uint64_t nodes;
+} search;
+
+/* ---- candidates ------------------------------------------------------------------------------------ */
+
+/* The branch's choices for atoms[0..i), then `count` atoms from `begin` on, and none of the other open ones.
+ */
+static void offer(search *s, double distance, size_t i, size_t begin, size_t count) {
+    if (!(distance < s->distance)) return;
+    s->distance = distance;
+    if (!s->best) return;
+    memcpy(s->best, s->taken, i);
+    memset(s->best + i, 0, s->n - i);
+    memset(s->best + begin, 1, count);
+}
+
+/* ---- windows --------------------------------------------------------------------------------------- */
+
+/* Subsets with k of the open atoms weigh between the k smallest and the k largest: a window whose ends are
+ * attained. If `need` lies in none of the windows, the ends next to it are the best this branch can do; they
+ * are offered, and the branch is closed (true). */
+static bool close_by_windows(search *s, size_t i) {
+    size_t open = s->n - i;
+    double need = s->need[i];
+    const double *tail = s->tail;
+    if (need <= 0 || open == 0) {
+        offer(s, fabs(need), i, i, 0);
+        return true;
+    }
+    if (need >= tail[i]) {
+        offer(s, need - tail[i], i, i, open);
+        return true;
+    }
+    /* the fewest atoms whose largest choice reaches `need`: tail[i] - tail[i + k] >= need */
+    size_t under = 0, over = open;
+    while (over - under > 1) {
+        size_t middle = (under + over) / 2;
+        if (tail[i] - tail[i + middle] >= need)
+            over = middle;
+        else
+            under = middle;
+    }
+    double smallest = tail[s->n - over];
+    if (smallest <= need) return false;
+    offer(s, fabs(need - (tail[i] - tail[i + under])), i, i, under);
+    offer(s, smallest - need, i, s->n - over, over);
+    return true;
+}
+
+/* ---- a hit by signs -------------------------------------------------------------------------------- */
+
+enum { MOST_SEEK = SS_SIGNS_ITEMS - 1 };
+
+/* Atoms below `floor` go to one side; the heavy ones get signs greedily, each against the sum so far; the
+ * `spared` lightest above the floor, and that sum as one more item, are left to ss_signs_seek. */
+static void seek(search *s, size_t spared) {
+    const double *atoms = s->atoms;
+    size_t light = s->n;
+    while (light > 0 && atoms[light - 1] < s->hit / 8) light--;
+    if (spared > light) spared = light;
+    if (spared == 0) return;
+    size_t heavy = light - spared;
+    int8_t *sign = (int8_t *)s->taken;
+    double sum = -s->tail[light];
+    memset(sign + light, -1, s->n - light);
+    for (size_t i = 0; i < heavy; i++) {
+        sign[i] = sum > 0 ? -1 : 1;
+        sum += sign[i] * atoms[i];
+    }
+    double items[SS_SIGNS_ITEMS];
+    int8_t signs[SS_SIGNS_ITEMS];
+    size_t at = 0;
+    for (; at < spared && atoms[heavy + at] > fabs(sum); at++) items[at] = atoms[heavy + at];
+    items[at] = fabs(sum);
+    for (size_t k = at; k < spared; k++) items[k + 1] = atoms[heavy + k];
+    double distance =
+        0.5 * ss_signs_seek(s->isa, items, spared + 1, 2 * s->hit, s->lists, s->best ? signs : NULL);
+    s->nodes += spared;
+    if (!(distance < s->distance)) return;
+    s->distance = distance;
+    if (!s->best) return;
+    int8_t flip = (signs[at] > 0) == (sum > 0) ? 1 : -1;
+    for (size_t k = 0; k < spared; k++) sign[heavy + k] = (int8_t)(flip * signs[k < at ? k : k + 1]);
+    for (size_t i = 0; i < s->n; i++) s->best[i] = sign[i] > 0;
+}
+
+/* ---- branch and bound ------------------------------------------------------------------------------ */
+
+/* The open atoms are exactly those of the lists: their best subset is the nearest pair. */
+static void solve_leaf(search *s, size_t i) {
+    int8_t signs[SS_SIGNS_LISTS];
+    /* subset sum = (sum of all + signed sum) / 2 */
+    double c = s->tail[i] - 2 * s->need[i];
+    double off = ss_signs_nearest(s->isa, s->lists, c, 2 * s->hit, 2 * s->distance, s->best ? signs : NULL);
+    s->nodes += 1 + ((uint64_t)1 << (s->leaf / 2)) / 16;
+    if (!(0.5 * off < s->distance)) return;
+    s->distance = 0.5 * off;
+    if (!s->best) return;
+    memcpy(s->best, s->taken, i);
+    for (size_t k = 0; k < s->leaf; k++) s->best[i + k] = signs[k] > 0;
+}
+
+/* Try every branch that windows do not close, the heaviest atom always taken (the complement of a subset is
+ * as near). Leaving an atom out leaves out all that equal it and follow: equal atoms are alike. True when the
+ * whole tree was seen or a hit was found. */
+static bool branch_and_bound(search *s, size_t leaf, uint64_t budget) {
+    s->leaf = leaf;
+    if (leaf) ss_signs_list(s->lists, s->atoms + (s->n - leaf), leaf);
+    memset(s->taken, 0, s->n);
+    size_t i = 0;
+    for (;;) {
+        if (s->distance <= s->hit) return true;
+        if (s->nodes++ >= budget) return false;
+        bool open = !close_by_windows(s, i);
+        if (open && leaf && i == s->n - leaf) {
+            solve_leaf(s, i);
+            open = false;
+        }
+        if (open) {
+            s->taken[i] = 1;
+            s->need[i + 1] = s->need[i] - s->atoms[i];
+            i++;
+            continue;
+        }
+        while (i > 0 && !s->taken[i - 1]) i--;
+        if (i <= 1) return true;
+        size_t left_out = i - 1;
+        s->taken[left_out] = 0;
+        for (; i < s->n && s->atoms[i] == s->atoms[left_out]; i++) s->taken[i] = 0;
+        s->need[i] = s->need[left_out];
+    }
+}
+
+/* ---- the whole ------------------------------------------------------------------------------------- */
+
+size_t ss_theta_solve_workspace(size_t n) {
+    size_t lists = (sizeof(ss_signs_lists) + 63) / 64 * 64;
+    return lists + (n + 1) * (2 * sizeof(ss_sort_item) + 3 * sizeof(double) + 2) + 64;
+}
+
+enum {
+    LEAF = 20,      /* of rows too long for one leaf: short enough to be solved many times */
+    FIRST_LOOK = 60 /* nodes before any list is made: a few heavy atoms often leave windows only */
+};
+
+static bool run(search *s, uint64_t budget) {
+    static const size_t spared[] = {64, 48, MOST_SEEK};
+    if (close_by_windows(s, 0)) return true;
+    bool one_leaf = s->n <= SS_SIGNS_LISTS;
+    if (!one_leaf && branch_and_bound(s, 0, budget < FIRST_LOOK ? budget : FIRST_LOOK)) return true;
+    if (one_leaf && ss_signs_expected(s->atoms, s->n, 2 * s->hit) < 12)
+        return branch_and_bound(s, s->n, budget);
+    for (size_t k = 0; k < sizeof spared / sizeof *spared; k++) {
+        if (k > 0 && spared[k - 1] >= s->n && spared[k] >= s->n) continue; /* the same again */
+        seek(s, spared[k]);
+        if (s->distance <= s->hit) return true;
+    }
+    return branch_and_bound(s, one_leaf ? s->n : LEAF, budget);
+}
+
+void ss_theta_solve(ss_isa isa, const double *atoms, size_t n, double total, uint64_t budget, uint8_t *subset,
+                    void *workspace, ss_theta_gap *gap) {
+    ss_signs_lists *lists = workspace;
+    char *rest = (char *)workspace + (sizeof *lists + 63) / 64 * 64;
+    ss_sort_item *items = (ss_sort_item *)rest, *spare = items + n + 1;
+    double *sorted = (double *)(spare + n + 1), *tail = sorted + n + 1, *need = tail + n + 1;
+    uint8_t *taken = (uint8_t *)(need + n + 1), *best = taken + n + 1;
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (!(atoms[i] > 0)) continue;
+        memcpy(&items[count].key, &atoms[i], sizeof atoms[i]);
+        items[count++].index = i;
+    }
+    ss_sort_descending(items, count, spare);
+    tail[count] = 0;
+    for (size_t i = count; i-- > 0;) {
+        memcpy(&sorted[i], &items[i].key, sizeof sorted[i]);
+        tail[i] = tail[i + 1] + sorted[i];
+    }
+    search s = {.isa = isa,
+                .n = count,
+                .atoms = sorted,
+                .tail = tail,
+                .taken = taken,
+                .need = need,
+                .best = subset ? best : NULL,
+                .hit = 0.999 * SS_THETA_HIT * total,
+                .distance = INFINITY,
+                .lists = lists};
+    need[0] = 0.5 * tail[0];
+    gap->proved = run(&s, budget);
+    gap->distance = s.distance;
+    gap->nodes = s.nodes;
+    if (!subset) return;
+    memset(subset, 0, n);
+    for (size_t i = 0; i < count; i++) subset[items[i].index] = best[i];
+}

@@ -1,0 +1,195 @@
+/* Signs that bring a sum near zero: measure/theta_signs.h. Relies on: measure/theta_simd. */
+#include "measure/theta_signs.h"
+
+#include "measure/theta_simd.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+/* ---- two lists ------------------------------------------------------------------------------------- */
+
+/* from[] holds `count` values, ascending and symmetric about 0; to[] gets the 2 count values from[] +- item,
+ * likewise. Only the lower half is merged, from its two ends at once: two chains of compares that do not wait
+ * for each other. The upper half is its mirror image. */
+static void merge_item(const double *from, size_t count, double item, double *to) {
+    size_t up_minus = 0, up_plus = 0;
+    size_t down_plus = 0; /* how many of from[] + item are in the lower half */
+    for (size_t step = count; step > 0; step /= 2)
+        while (down_plus + step <= count && from[down_plus + step - 1] < -item) down_plus += step;
+    size_t down_minus = count - down_plus;
+    for (size_t k = 0; k < count / 2; k++) {
+        double minus = from[up_minus] - item, plus = from[up_plus] + item;
+        bool first = minus <= plus;
+        double low = first ? minus : plus;
+        up_minus += first, up_plus += !first;
+        /* a side that is used up counts as minus infinity: never the larger */
+        double last_minus = down_minus ? from[down_minus - 1] - item : -INFINITY;
+        double last_plus = down_plus ? from[down_plus - 1] + item : -INFINITY;
+        bool last = last_minus >= last_plus;
+        double high = last ? last_minus : last_plus;
+        down_minus -= last, down_plus -= !last;
+        to[k] = low, to[2 * count - 1 - k] = -low;
+        to[count - 1 - k] = high, to[count + k] = -high;
+    }
+}
+
+static void list_sums(double *list, double *scratch, const double *items, size_t count, size_t stride) {
+    size_t used = (count + stride - 1) / stride;
+    double *from = used % 2 ? list : scratch, *to = used % 2 ? scratch : list;
+    if (used == 0) {
+        list[0] = 0;
+    } else {
+        from[0] = -items[0], from[1] = items[0];
+    }
+    for (size_t k = 1; k < used; k++) {
+        merge_item(from, (size_t)1 << k, items[k * stride], to);
+        double *done = to;
+        to = from, from = done;
+    }
+    for (size_t k = 0; k < SS_THETA_PAD; k++) list[((size_t)1 << used) + k] = INFINITY;
+}
+
+void ss_signs_list(ss_signs_lists *lists, const double *items, size_t count) {
+    memcpy(lists->items, items, count * sizeof *items);
+    lists->count = count;
+    list_sums(lists->a, lists->scratch, items, count, 2);
+    list_sums(lists->b, lists->scratch, items + 1, count ? count - 1 : 0, 2);
+}
+
+/* which signs of items 0, 2, 4, ... make `sum`: the nearest of all, as their order of adding may differ */
+static void signs_of(const double *items, size_t count, double sum, int8_t *signs) {
+    size_t used = (count + 1) / 2, nearest = 0;
+    double least = INFINITY;
+    for (size_t choice = 0; choice < (size_t)1 << used; choice++) {
+        double other = 0;
+        for (size_t k = 0; k < used; k++) other += choice >> k & 1 ? items[2 * k] : -items[2 * k];
+        if (fabs(other - sum) < least) least = fabs(other - sum), nearest = choice;
+    }
+    for (size_t k = 0; k < used; k++) signs[2 * k] = nearest >> k & 1 ? 1 : -1;
+}
+
+double ss_signs_nearest(ss_isa isa, const ss_signs_lists *lists, double c, double stop, double best,
+                        int8_t *signs) {
+    size_t in_a = (lists->count + 1) / 2, in_b = lists->count / 2, at_a = 0, at_b = 0;
+    size_t count_b = (size_t)1 << in_b;
+    double before = best;
+    /* for c = 0 a pair and its mirror image are as near: the lower half of b does */
+    size_t end = c == 0 ? (count_b + 1) / 2 : count_b;
+    SS_PICK_LEVEL(isa, ss_theta_nearest)
+    (lists->a, (size_t)1 << in_a, lists->b, 0, end, -c, stop, &best, &at_a, &at_b);
+    if (best < before && signs) {
+        signs_of(lists->items, lists->count, lists->a[at_a], signs);
+        if (in_b) signs_of(lists->items + 1, lists->count - 1, lists->b[at_b], signs + 1);
+    }
+    return best;
+}
+
+/* ---- differencing ---------------------------------------------------------------------------------- */
+
+double ss_signs_expected(const double *items, size_t count, double limit) {
+    double square = 0;
+    for (size_t k = 0; k < count; k++) square += items[k] * items[k];
+    return ldexp(limit, (int)count) /
+           (2.5066282746310002 * sqrt(square)); /* normal density at 0, both signs */
+}
+
+enum {
+    NODES = 2 * SS_SIGNS_ITEMS,
+    ALL_AT_ONCE = 14, /* items whose combinations the float kernel runs through */
+    FIXED = 4,        /* of them, items in one block of 16 sums */
+    FEWEST = 12       /* differencing stops here: fewer items save nothing */
+};
+static const double enough = 12; /* expected hits: then a miss has odds of e^-12 */
+
+/* Items that descend from `head` on; item k is node id[k], and a difference is its first child minus its
+ * second. */
+typedef struct queue {
+    double value[NODES];
+    uint8_t id[NODES];
+    uint8_t first[NODES], second[NODES];
+    size_t head, end, nodes;
+} queue;
+
+static void difference(queue *q) {
+    size_t a = q->head, b = a + 1, k = q->end;
+    double value = q->value[a] - q->value[b];
+    q->first[q->nodes] = q->id[a], q->second[q->nodes] = q->id[b];
+    q->head += 2;
+    for (; k > q->head && q->value[k - 1] < value; k--)
+        q->value[k] = q->value[k - 1], q->id[k] = q->id[k - 1];
+    q->value[k] = value, q->id[k] = (uint8_t)q->nodes++;
+    q->end++;
+}
+
+/* would one more difference leave enough combinations? */
+static bool may_difference(const queue *q, double limit) {
+    size_t count = q->end - q->head;
+    if (count <= FEWEST) return false;
+    if (count > SS_SIGNS_LISTS) return true;
+    const double *value = q->value + q->head;
+    double square = (value[0] - value[1]) * (value[0] - value[1]);
+    for (size_t k = 2; k < count; k++) square += value[k] * value[k];
+    return ldexp(limit, (int)count - 1) >= enough * 2.5066282746310002 * sqrt(square);
+}
+
+/* every combination of up to ALL_AT_ONCE items in float32, in blocks of 16; the last item's sign is fixed */
+static double try_all(ss_isa isa, const double *items, size_t count, double limit, int8_t *signs) {
+    float base[1 << FIXED], offset[1 << (ALL_AT_ONCE - FIXED)];
+    for (size_t lane = 0; lane < 1u << FIXED; lane++) {
+        double sum = 0;
+        for (size_t k = 0; k < FIXED; k++) sum += lane >> k & 1 ? items[k] : -items[k];
+        base[lane] = (float)sum;
+    }
+    size_t offsets = 1;
+    offset[0] = (float)items[count - 1];
+    for (size_t k = FIXED; k + 1 < count; k++, offsets *= 2) {
+        float item = (float)items[k];
+        for (size_t j = 0; j < offsets; j++) {
+            float middle = offset[j];
+            offset[j] = middle - item, offset[j + offsets] = middle + item;
+        }
+    }
+    size_t from = 0, blocks = 1u << FIXED;
+    while (from < offsets) {
+        size_t hit =
+            SS_PICK_LEVEL(isa, ss_theta_hit)(base, offset + from, offsets - from, (float)(0.98 * limit));
+        if (hit >= (offsets - from) * blocks) break;
+        size_t choice = (from + hit / blocks) << FIXED | hit % blocks | (size_t)1 << (count - 1);
+        double sum = 0;
+        for (size_t k = 0; k < count; k++) sum += choice >> k & 1 ? items[k] : -items[k];
+        if (fabs(sum) <= limit) {
+            for (size_t k = 0; signs && k < count; k++) signs[k] = choice >> k & 1 ? 1 : -1;
+            return fabs(sum);
+        }
+        from += hit / blocks + 1;
+    }
+    return INFINITY;
+}
+
+double ss_signs_seek(ss_isa isa, const double *items, size_t count, double limit, ss_signs_lists *lists,
+                     int8_t *signs) {
+    queue q; /* not cleared: only what is written is read */
+    q.head = 0, q.end = count, q.nodes = count;
+    memcpy(q.value, items, count * sizeof *items);
+    for (size_t k = 0; k < count; k++) q.id[k] = (uint8_t)k;
+    while (may_difference(&q, limit)) difference(&q);
+    const double *rest = q.value + q.head;
+    size_t left = q.end - q.head;
+    int8_t chosen[SS_SIGNS_LISTS], node_sign[NODES] = {0};
+    double best;
+    if (left > FIXED && left <= ALL_AT_ONCE) {
+        best = try_all(isa, rest, left, limit, signs ? chosen : NULL);
+    } else {
+        ss_signs_list(lists, rest, left);
+        best = ss_signs_nearest(isa, lists, 0, limit, INFINITY, signs ? chosen : NULL);
+    }
+    if (!signs || best == INFINITY) return best;
+    for (size_t k = 0; k < left; k++) node_sign[q.id[q.head + k]] = chosen[k];
+    for (size_t node = q.nodes; node-- > count;) {
+        node_sign[q.first[node]] = node_sign[node];
+        node_sign[q.second[node]] = (int8_t)-node_sign[node];
+    }
+    memcpy(signs, node_sign, count);
+    return best;
+}

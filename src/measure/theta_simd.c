@@ -1,0 +1,166 @@
+/* Kernels of exact theta: measure/theta_simd.h. The plain twins are in tests/support/row_ref.c.
+ * Relies on: math/simd. */
+#include "measure/theta_simd.h"
+
+#include "math/simd.h"
+
+#include <math.h>
+
+enum { PARTS = SS_THETA_BLOCK / SS_LANES }; /* vectors a block */
+
+/* one bit a lane */
+static inline unsigned lanes_set(vi mask) {
+#if defined(__AVX512F__)
+    return _mm512_movepi32_mask((__m512i)mask);
+#elif defined(__AVX2__)
+    return (unsigned)_mm256_movemask_ps((__m256)mask);
+#else
+    unsigned bits = 0;
+    for (size_t lane = 0; lane < SS_LANES; lane++) bits |= (unsigned)(mask[lane] & 1) << lane;
+    return bits;
+#endif
+}
+
+static inline vf vf_min(vf a, vf b) {
+#if defined(__AVX512F__)
+    return (vf)_mm512_min_ps((__m512)a, (__m512)b);
+#elif defined(__AVX2__)
+    return (vf)_mm256_min_ps((__m256)a, (__m256)b);
+#else
+    return vf_pick(a < b, a, b);
+#endif
+}
+
+static inline vf load_part(const float *atoms, size_t n, size_t begin) {
+    if (begin + SS_LANES <= n) return vf_load(atoms + begin);
+    return begin < n ? vf_load_tail(atoms + begin, n - begin, 0) : vf_all(0);
+}
+
+void SS_AT_LEVEL(ss_theta_lightest)(const float *atoms, size_t n, float floor, float *lightest) {
+    const vf none = vf_all(INFINITY), least = vf_all(floor);
+    for (size_t part = 0; part < PARTS; part++) {
+        vf a = none, b = none, c = none, d = none;
+        for (size_t i = part * SS_LANES; i < n; i += SS_THETA_BLOCK) {
+            vf x = load_part(atoms, n, i);
+            x = vf_pick(x >= least, x, none);
+            vf over_a = vf_max(a, x), over_b = vf_max(b, over_a), over_c = vf_max(c, over_b);
+            a = vf_min(a, x), b = vf_min(b, over_a), c = vf_min(c, over_b), d = vf_min(d, over_c);
+        }
+        float *to = lightest + part * SS_LANES;
+        vf_store(to, a), vf_store(to + 16, b), vf_store(to + 32, c), vf_store(to + 48, d);
+    }
+}
+
+size_t SS_AT_LEVEL(ss_theta_blocks)(const float *atoms, size_t n, const float *fence, float heavy,
+                                    double *sums, float *heavies) {
+    const vf most = vf_all(heavy), zero = vf_all(0);
+    vf low[PARTS];
+    for (size_t part = 0; part < PARTS; part++) low[part] = vf_load(fence + part * SS_LANES);
+    size_t count = 0;
+    for (size_t i = 0; i < n; i += SS_THETA_BLOCK) {
+        vd sum = vd_all(0);
+        for (size_t part = 0; part < PARTS; part++) {
+            vf x = load_part(atoms, n, i + part * SS_LANES);
+            vi mine = x > low[part], large = x > most;
+            for (unsigned bits = lanes_set(mine & large); bits; bits &= bits - 1)
+                heavies[count++] = atoms[i + part * SS_LANES + (size_t)__builtin_ctz(bits)];
+            x = vf_pick(mine & ~large, x, zero);
+            sum += vd_low(x) + vd_high(x);
+        }
+        sums[i / SS_THETA_BLOCK] = vd_sum(sum);
+    }
+    return count;
+}
+
+float SS_AT_LEVEL(ss_theta_fit)(const float *atoms, size_t n, const float *fence, const uint8_t *open,
+                                float most) {
+    const vf limit = vf_all(most), zero = vf_all(0);
+    vf low[PARTS], largest = zero;
+    for (size_t part = 0; part < PARTS; part++) low[part] = vf_load(fence + part * SS_LANES);
+    for (size_t i = 0; i < n; i += SS_THETA_BLOCK) {
+        if (!open[i / SS_THETA_BLOCK]) continue;
+        for (size_t part = 0; part < PARTS; part++) {
+            vf x = load_part(atoms, n, i + part * SS_LANES);
+            largest = vf_max(largest, vf_pick((x > low[part]) & (x <= limit), x, zero));
+        }
+    }
+    return vf_top(largest);
+}
+
+void SS_AT_LEVEL(ss_theta_rank)(const int32_t *keys, int32_t *rank) {
+    enum { VECTORS = SS_THETA_RESERVE / SS_LANES };
+    vi own[VECTORS], above[VECTORS];
+    memcpy(own, keys, sizeof own);
+    memset(above, 0, sizeof above);
+    for (size_t j = 0; j < SS_THETA_RESERVE; j++) {
+        vi other = keys[j] - (vi){0};
+        for (size_t v = 0; v < VECTORS; v++) above[v] -= other > own[v];
+    }
+    memcpy(rank, above, sizeof above);
+}
+
+size_t SS_AT_LEVEL(ss_theta_hit)(const float *base, const float *offset, size_t count, float limit) {
+    const vf most = vf_all(limit), least = vf_all(-limit);
+    vf sums[PARTS];
+    for (size_t part = 0; part < PARTS; part++) sums[part] = vf_load(base + part * SS_LANES);
+    for (size_t j = 0; j < count; j++) {
+        unsigned bits = 0;
+        for (size_t part = 0; part < PARTS; part++) {
+            vf x = sums[part] + offset[j];
+            bits |= lanes_set((x <= most) & (x >= least)) << (part * SS_LANES);
+        }
+        if (bits) return j * SS_THETA_BLOCK + (size_t)__builtin_ctz(bits);
+    }
+    return count * SS_THETA_BLOCK;
+}
+
+static inline vd vd_abs(vd x) {
+    return (vd)((vl)x & INT64_MAX);
+}
+static inline vd vd_min(vd a, vd b) {
+#if defined(__AVX512F__)
+    return (vd)_mm512_min_pd((__m512d)a, (__m512d)b);
+#elif defined(__AVX2__)
+    return (vd)_mm256_min_pd((__m256d)a, (__m256d)b);
+#else
+    vl less = a < b;
+    return (vd)((less & (vl)a) | (~less & (vl)b));
+#endif
+}
+static inline double vd_least(vd v) {
+    double least = v[0];
+    for (size_t lane = 1; lane < SS_LANES / 2; lane++) least = v[lane] < least ? v[lane] : least;
+    return least;
+}
+
+void SS_AT_LEVEL(ss_theta_nearest)(const double *a, size_t count, const double *b, size_t begin, size_t end,
+                                   double c, double stop, double *best, size_t *best_a, size_t *best_b) {
+    enum { WIDTH = SS_LANES / 2, CHUNK = 64 };
+    if (begin >= end || count == 0) return;
+    /* a[place] <= wanted, or place = 0: the last such one at the start, then moved up as `wanted` grows */
+    size_t place = 0;
+    for (size_t step = count; step > 0; step /= 2)
+        while (place + step < count && a[place + step] <= c - b[end - 1]) place += step;
+    while (end > begin && *best > stop) {
+        size_t last = end, first = end - begin > CHUNK ? end - CHUNK : begin, chunk_place = place;
+        vd least = vd_all(INFINITY);
+        for (size_t j = last; j-- > first;) {
+            double wanted = c - b[j];
+            while (a[place + WIDTH - 1] < wanted) place += WIDTH - 1;
+            vd from;
+            memcpy(&from, a + place, sizeof from);
+            least = vd_min(least, vd_abs(from - wanted));
+        }
+        if (vd_least(least) < *best) {
+            for (size_t j = last, i = chunk_place; j-- > first;) {
+                for (double wanted = c - b[j];; i++) {
+                    double off = fabs(a[i] - wanted);
+                    if (off < *best) *best = off, *best_a = i, *best_b = j;
+                    if (a[i] >= wanted || i + 1 >= count) break;
+                }
+                if (i > 0) i--;
+            }
+        }
+        end = first;
+    }
+}

@@ -1,0 +1,51 @@
+/* Kernels of exact theta, one set per instruction set level (math/isa.h). Every level sees a row as blocks of
+ * 16 atoms, so all levels take the same decisions. Relies on: math/isa. */
+#ifndef SS_MEASURE_THETA_SIMD_H
+#define SS_MEASURE_THETA_SIMD_H
+
+#include "math/isa.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    SS_THETA_BLOCK = 16,   /* atoms a block */
+    SS_THETA_DEPTH = 4,    /* atoms set aside a column */
+    SS_THETA_RESERVE = 64, /* = SS_THETA_BLOCK * SS_THETA_DEPTH */
+    SS_THETA_PAD = 16      /* infinite doubles after the sorted list that a scan reads */
+};
+
+/* Of every column (atom index mod 16), the 4 least atoms >= floor, ascending; infinity where there are fewer.
+ */
+SS_DECLARE_LEVELS(void, ss_theta_lightest,
+                  (const float *atoms /* [n] */, size_t n, float floor, float *lightest /* [4][16] */))
+
+/* Sum of every block, leaving out atoms at or below their column's fence and atoms above `heavy`. The latter
+ * go to heavies[], whose count is returned; it must hold all atoms above `heavy`. */
+SS_DECLARE_LEVELS(size_t, ss_theta_blocks,
+                  (const float *atoms /* [n] */, size_t n, const float *fence /* [16] */, float heavy,
+                   double *sums /* [ceil(n / 16)] */, float *heavies))
+
+/* The largest atom of the open blocks (open[block] != 0) that is above its column's fence and at most `most`;
+ * 0 where there is none. */
+SS_DECLARE_LEVELS(float, ss_theta_fit,
+                  (const float *atoms /* [n] */, size_t n, const float *fence /* [16] */, const uint8_t *open,
+                   float most))
+
+/* rank[i] = how many of the 64 distinct keys are larger than keys[i] */
+SS_DECLARE_LEVELS(void, ss_theta_rank, (const int32_t *keys /* [64] */, int32_t *rank /* [64] */))
+
+/* Is there a choice of signs with abs(sum of +-items + offset[j]) <= limit? The 16 sums of four items are
+ * base[], of the others offset[]. Returns j * 16 + lane of the first, or count * 16. */
+SS_DECLARE_LEVELS(size_t, ss_theta_hit,
+                  (const float *base /* [16] */, const float *offset, size_t count, float limit))
+
+/* Nearest pair of two ascending lists: the least abs(c - a - b) over all of `a` and b[begin..end), scanned
+ * from the end, stopped once it is <= stop. a[] is followed by SS_THETA_PAD infinities. Improves *best, with
+ * the indices of the pair, only if a nearer one is found. */
+SS_DECLARE_LEVELS(void, ss_theta_nearest,
+                  (const double *a, size_t count, const double *b, size_t begin, size_t end, double c,
+                   double stop, double *best, size_t *best_a, size_t *best_b))
+
+#endif

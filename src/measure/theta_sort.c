@@ -1,0 +1,42 @@
+/* Sorting for exact theta: insertion for short rows, else one pass a byte that differs (a float32 atom has
+ * five such bytes at most). Relies on: nothing. */
+#include "measure/theta_sort.h"
+
+#include <string.h>
+
+static void insertion(ss_sort_item *items, size_t count) {
+    for (size_t i = 1; i < count; i++) {
+        ss_sort_item item = items[i];
+        size_t k = i;
+        for (; k > 0 && items[k - 1].key < item.key; k--) items[k] = items[k - 1];
+        items[k] = item;
+    }
+}
+
+/* stable, by the byte at `shift`, largest first */
+static void by_byte(const ss_sort_item *from, size_t count, unsigned shift, ss_sort_item *to) {
+    size_t begin[256] = {0}, place = 0;
+    for (size_t i = 0; i < count; i++) begin[from[i].key >> shift & 255]++;
+    for (size_t byte = 256; byte-- > 0;) {
+        size_t here = begin[byte];
+        begin[byte] = place, place += here;
+    }
+    for (size_t i = 0; i < count; i++) to[begin[from[i].key >> shift & 255]++] = from[i];
+}
+
+void ss_sort_descending(ss_sort_item *items, size_t count, ss_sort_item *spare) {
+    if (count <= 48) {
+        insertion(items, count);
+        return;
+    }
+    uint64_t differ = 0;
+    for (size_t i = 1; i < count; i++) differ |= items[i].key ^ items[0].key;
+    ss_sort_item *from = items, *to = spare;
+    for (unsigned shift = 0; shift < 64; shift += 8) {
+        if (!(differ >> shift & 255)) continue;
+        by_byte(from, count, shift, to);
+        ss_sort_item *done = to;
+        to = from, from = done;
+    }
+    if (from != items) memcpy(items, from, count * sizeof *items);
+}
