@@ -30,18 +30,33 @@ typedef struct pass {
     uint64_t *bins; /* [workers][SS_MEDIAN_BINS] */
 } pass;
 
-static void count_range(void *context, size_t begin, size_t end, int worker) {
-    const pass *p = context;
-    const unsigned shift = LEVELS[p->level].shift, bits = LEVELS[p->level].bits;
+/* Called with constants for `shift` and `bits`, so that each level becomes a loop of its own. Below the first
+ * level few numbers have the known bits. */
+static inline void count_bits(const pass *p, size_t begin, size_t end, unsigned shift, unsigned bits,
+                              uint32_t *bins) {
     const uint32_t mask = (UINT32_C(1) << bits) - 1, known = p->known;
-    uint32_t even[SS_MEDIAN_BINS] = {0}, odd[SS_MEDIAN_BINS] = {0}; /* neighbours often meet in one bin */
     for (size_t i = begin; i < end; i++) {
         uint32_t magnitude = magnitude_bits(p->x[i]);
-        uint32_t here = magnitude >> (shift + bits) == known;
-        (i % 2 ? odd : even)[magnitude >> shift & mask] += here;
+        if (magnitude >> (shift + bits) == known) bins[magnitude >> shift & mask]++;
+    }
+}
+
+static void count_range(void *context, size_t begin, size_t end, int worker) {
+    const pass *p = context;
+    uint32_t bins[SS_MEDIAN_BINS] = {0};
+    switch (p->level) {
+    case 0:
+        count_bits(p, begin, end, LEVELS[0].shift, LEVELS[0].bits, bins);
+        break;
+    case 1:
+        count_bits(p, begin, end, LEVELS[1].shift, LEVELS[1].bits, bins);
+        break;
+    default:
+        count_bits(p, begin, end, LEVELS[2].shift, LEVELS[2].bits, bins);
+        break;
     }
     uint64_t *total = p->bins + (size_t)worker * SS_MEDIAN_BINS;
-    for (size_t b = 0; b < SS_MEDIAN_BINS; b++) total[b] += (uint64_t)even[b] + odd[b];
+    for (size_t b = 0; b < SS_MEDIAN_BINS; b++) total[b] += bins[b];
 }
 
 /* Count one level into the bins of worker 0. */
