@@ -1,7 +1,7 @@
 // The page: unpacks the result documents, keeps what the reader chose, and shows the sections that a kind of result has.
 import {choice, h, replace, switcher} from './dom.js';
 import {big, count} from './format.js';
-import {commonName, headMetrics, shortName, tokenCount} from './result.js';
+import {commonName, complete, headMetrics, shortName, tokenCount} from './result.js';
 import {createState} from './state.js';
 import {theme} from './theme.js';
 import {unpack} from './unpack.js';
@@ -127,7 +127,7 @@ function page(documents) {
 async function open() {
   const root = document.getElementById('page');
   try {
-    page(await unpack(document.getElementById('documents').textContent));
+    page((await unpack(document.getElementById('documents').textContent)).map(complete));
   } catch (problem) {
     replace(root, h('p', {class: 'notice', role: 'alert'}, `This report cannot be shown. ${problem.message}`));
     throw problem;

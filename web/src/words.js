@@ -34,16 +34,27 @@ export const PLAIN = {
 
 // What kinds of findings are called and why they matter. A kind that is not listed shows its own text only.
 export const KIND = {
-  non_finite: {title: 'NaN or infinity', text: 'From here on the numbers mean nothing. Fix the named tensor first.'},
-  massive_activation: {title: 'Massive activations', text: 'A few hidden values dwarf all others. They often feed an attention sink, and they hurt when numbers are stored in 8 bits or fewer.'},
-  large_logit: {title: 'Very large scores', text: 'Scores this large freeze attention on one key and can overflow in 16-bit arithmetic.'},
-  float16_overflow: {title: 'Scores too large for float16', text: 'Computed in float16 these scores become infinite.'},
-  saturated_head: {title: 'Frozen heads', text: 'Their attention no longer reacts to its scores, so training can hardly change it.'},
-  sink: {title: 'Attention sink', text: 'Many heads park their attention on one token when they have nothing to say. Common in trained models and mostly harmless.'},
+  'non-finite': {title: 'NaN or infinity', text: 'From here on the numbers mean nothing. Fix the named tensor first.'},
+  'saturated-heads': {title: 'Frozen heads', text: 'Their attention no longer follows its scores, and training can hardly change that.'},
+  'scale-driven': {title: 'Sharp by size, not by meaning', text: 'These rows pick one key because the vectors are long, not because they agree.'},
+  'float16-overflow': {title: 'Scores too large for float16', text: 'Computed in float16, this model breaks here.'},
+  'high-logit': {title: 'Very large scores', text: 'Scores this large freeze attention on one key and often come before a training run diverges.'},
+  'largest-logit': {title: 'Largest score'},
+  'attention-sink': {title: 'Attention sink', text: 'Heads that park their attention on one token when they have nothing to say. Common in trained models and mostly harmless.'},
+  'sink-elsewhere': {title: 'Sink at another token', text: 'The same parking, at a token that is not the first.'},
+  'massive-activation': {title: 'Massive activations', text: 'A few hidden values dwarf all others. They often feed an attention sink, and they hurt when numbers are stored in 8 bits or fewer.'},
+  'induction-heads': {title: 'Induction heads', text: 'They copy from earlier in the text: the mechanism behind learning in context.'},
+  'previous-token-heads': {title: 'Previous-token heads'},
+  'confident-wrong': {title: 'Confident and wrong'},
+  'numeric-saturation': {title: 'Certain beyond float32'},
+  'theta-proved': {title: 'θ is exact'},
+  'model-file': {title: 'About the model file'},
+  'double-bos': {title: 'Two begin-of-text tokens'},
+  'fail-on': {title: 'A condition you set'},
 };
 
-// massive_activation -> Massive activation
-export const sentence = id => id[0].toUpperCase() + id.slice(1).replaceAll('_', ' ');
+// massive-activation -> Massive activation
+export const sentence = id => id[0].toUpperCase() + id.slice(1).replaceAll('-', ' ');
 
 const list = words => (words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`);
 
@@ -69,7 +80,7 @@ function largest(items, value) {
 
 // The key figures of an inspected model: [{label, value, text, go}], go being what a click chooses.
 export function keyFigures(doc) {
-  const heads = everyHead(doc), all = heads.length, figures = [];
+  const heads = everyHead(doc).filter(({at}) => !at.missing), all = heads.length, figures = [];
   const frozen = heads.filter(({at}) => at.saturated_share > 0.5).length;
   const parked = heads.filter(({at}) => at.sink_rate === 1).length;
   const threshold = doc.settings?.sink_threshold ?? 0.3;
@@ -95,6 +106,7 @@ export function keyFigures(doc) {
 // What one head does: [{tone, text}], tone "warning" where it deserves a look.
 export function diagnosis(doc, head) {
   const said = [], say = (text, tone = 'plain') => said.push({text, tone});
+  if (head.missing) return [{text: 'This head was not measured: the result holds a choice of layers and heads.', tone: 'plain'}];
   const theta = head.theta, median = pick(head, 'theta', 'median');
   if (head.non_finite_rows) say(`${count(head.non_finite_rows, 'row')} hold a NaN or an infinity.`, 'warning');
   if (median === null) say(`θ is absent: ${head.absent?.theta ?? 'no row has two keys or more'}.`);
