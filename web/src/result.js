@@ -83,7 +83,7 @@ export const inPieces = doc => doc.model?.architecture === 'bert';
 // The text of tokens [from, to] as it would be written.
 export function phrase(doc, from, to) {
   const tokens = Array.from({length: to - from + 1}, (_, index) => tokenText(doc, from + index));
-  return inPieces(doc) ? tokens.join(' ').replaceAll(' ##', '') : tokens.join('');
+  return inPieces(doc) ? tokens.join(' ').replaceAll(' ##', '').replace(/^##(?=.)/, '') : tokens.join('');
 }
 
 const fullName = doc => doc.model?.name ?? doc.input?.name ?? doc.command;

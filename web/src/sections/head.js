@@ -2,7 +2,7 @@
 import {createChart} from '../chart.js';
 import {choice, h, replace} from '../dom.js';
 import {figure} from '../figure.js';
-import {number, visible} from '../format.js';
+import {number, roundUp, visible} from '../format.js';
 import {binText, binPlace, createMap} from '../map.js';
 import {binRange, extent, fixedRange, headAt, isSummary, metricInfo, shortName, tokenCount, tokenText} from '../result.js';
 import {diagnosis} from '../words.js';
@@ -104,7 +104,7 @@ function keysFigure(context) {
     update(chosen) {
       const head = headAt(context.a, chosen.layer, chosen.head);
       rows = (head?.top_keys ?? []).map(({key, weight}) => ({series: 'A', key, weight, label: `${key} “${visible(tokenText(context.a, key))}”`}));
-      chart.draw({data: {rows}, signals: {hi: Math.max(0.02, ...rows.map(row => row.weight))}, label: rows.map(row => `${row.label} ${number(row.weight)}`).join(', ') || 'No keys'});
+      chart.draw({data: {rows}, signals: {hi: roundUp(Math.max(0.01, ...rows.map(row => row.weight)), 1)}, label: rows.map(row => `${row.label} ${number(row.weight)}`).join(', ') || 'No keys'});
     },
   };
 }
