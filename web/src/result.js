@@ -2,6 +2,18 @@
 
 export const isSummary = value => value !== null && typeof value === 'object' && 'median' in value;
 
+// A document with every layer and head at its own place; those that were not measured become {index, missing: true}.
+export function complete(doc) {
+  if (!Array.isArray(doc.layers)) return doc;
+  const fill = (list, many, hole) => {
+    const all = Array.from({length: Math.max(many ?? 0, ...list.map(({index}) => index + 1))}, (_, index) => hole(index));
+    for (const item of list) all[item.index] = item;
+    return all;
+  };
+  const layers = fill(doc.layers, doc.model?.layers, index => ({index, missing: true}));
+  return {...doc, layers: layers.map(layer => ({...layer, heads: fill(layer.heads ?? [], doc.model?.heads, index => ({index, missing: true}))}))};
+}
+
 // One number of a measure: a summary's statistic, or the scalar itself.
 export function pick(holder, metric, statistic) {
   const value = holder?.[metric];
@@ -12,7 +24,7 @@ export function pick(holder, metric, statistic) {
 export const headAt = (doc, layer, head) => doc?.layers?.[layer]?.heads?.[head] ?? null;
 
 // Why a value is missing, in the document's own words.
-export const reason = (holder, metric) => holder?.absent?.[metric] ?? 'not in this result';
+export const reason = (holder, metric) => (holder?.missing ? 'not measured' : holder?.absent?.[metric] ?? 'not in this result');
 
 export function metricInfo(doc, name) {
   const found = doc.metrics?.find(metric => metric.name === name);
@@ -71,7 +83,7 @@ export const inPieces = doc => doc.model?.architecture === 'bert';
 // The text of tokens [from, to] as it would be written.
 export function phrase(doc, from, to) {
   const tokens = Array.from({length: to - from + 1}, (_, index) => tokenText(doc, from + index));
-  return inPieces(doc) ? tokens.join(' ').replaceAll(' ##', '') : tokens.join('');
+  return inPieces(doc) ? tokens.join(' ').replaceAll(' ##', '').replace(/^##(?=.)/, '') : tokens.join('');
 }
 
 const fullName = doc => doc.model?.name ?? doc.input?.name ?? doc.command;
