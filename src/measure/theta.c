@@ -214,16 +214,14 @@ enum {
     FIRST_LOOK = 60 /* nodes before any list is made: a few heavy atoms often leave windows only */
 };
 
-/* Ways to look for a hit, the most promising first for most rows; nearly equal atoms start with their gaps.
- */
+/* Ways to look for a hit, the most promising first. */
 static bool seek(search *s) {
     static const struct {
         void (*look)(search *, size_t);
         size_t spared;
     } ways[] = {
-        {seek_gaps, 64}, {seek_atoms, 64}, {seek_atoms, 48}, {seek_gaps, 48}, {seek_atoms, MOST_SEEK}};
-    bool nearly_equal = s->atoms[0] <= 2 * s->atoms[s->n - 1];
-    for (size_t k = nearly_equal ? 0 : 1; k < sizeof ways / sizeof *ways; k++) {
+        {seek_gaps, 64}, {seek_atoms, 64}, {seek_gaps, 48}, {seek_atoms, 48}, {seek_atoms, MOST_SEEK}};
+    for (size_t k = 0; k < sizeof ways / sizeof *ways; k++) {
         ways[k].look(s, ways[k].spared);
         if (s->distance <= s->hit) return true;
     }
