@@ -72,10 +72,10 @@ static void summarise(void *context, size_t index, int worker) {
     for (size_t h = 0; h < heads; h++) {
         if (!ss_report_has_head(d->report, layer, h)) continue;
         size_t count = gather(probe, layer, h, measure, values + filled);
-        summaries_of(d, layer, h)[measure] = ss_summarize(values + filled, count);
+        summaries_of(d, layer, h)[measure] = ss_summarize_double(values + filled, count);
         filled += count;
     }
-    summaries_of(d, layer, heads)[measure] = ss_summarize(values, filled);
+    summaries_of(d, layer, heads)[measure] = ss_summarize_double(values, filled);
 }
 
 /* ---- counts and profiles ---- */
