@@ -92,8 +92,8 @@ static void two_ranks(ss_isa isa, const float *values, size_t count, size_t rank
     *next = least;
 }
 
-double ss_median_abs(ss_isa isa, const float *values, size_t count) {
-    if (count == 0) return 0;
+/* of finite values; the mean of the middle two of an even count */
+static double median_abs(ss_isa isa, const float *values, size_t count) {
     double at, next;
     two_ranks(isa, values, count, (count - 1) / 2, &at, &next);
     return count % 2 ? at : 0.5 * (at + next);
@@ -150,7 +150,7 @@ ss_hidden ss_measure_hidden(ss_isa isa, const float *state, size_t tokens, size_
     while (fabsf(state[h.max_token * width + h.max_dimension]) != top) h.max_dimension++;
     h.max_abs = top;
     h.block_inf_rms = sqrt(largest_square / (double)width);
-    h.median_abs = ss_median_abs(isa, state, count);
+    h.median_abs = median_abs(isa, state, count);
     if (h.max_abs > SS_MASSIVE_ABS && h.max_abs >= SS_MASSIVE_RATIO * h.median_abs)
         find_massive(state, tokens, width, massive, capacity, &h);
     return h;

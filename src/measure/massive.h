@@ -34,7 +34,4 @@ typedef struct ss_hidden {
 ss_hidden ss_measure_hidden(ss_isa isa, const float *state /* [tokens][width] */, size_t tokens, size_t width,
                             ss_massive *massive /* [capacity] */, size_t capacity);
 
-/* The median of abs(x) over finite values, exact; 0 for none. */
-double ss_median_abs(ss_isa isa, const float *values, size_t count);
-
 #endif

@@ -72,40 +72,60 @@ static bool close_by_windows(search *s, size_t i) {
 
 /* ---- a hit by signs -------------------------------------------------------------------------------- */
 
-enum { MOST_SEEK = SS_SIGNS_ITEMS - 1 };
+/* How a search for a hit goes about it. */
+typedef struct way {
+    bool gaps; /* signs for gaps between atoms, not for atoms */
+    uint8_t spared, stride;
+} way;
 
-/* Signs for items[0..count), which descend, so that sum + signed items is near zero. Items below the `floor`
- * all get minus; the heavy ones are signed one by one, each against the sum so far; the `spared` lightest
- * above the floor, and that sum as one more item, are left to ss_signs_seek. Returns the abs(sum) reached;
- * fills sign[count] if `witness`. */
-static double sign_items(const search *s, const double *items, size_t count, double sum, size_t spared,
-                         bool witness, int8_t *sign) {
+/* Which items are left to the search: of every `stride` items from `heavy` on, one, at a place that looks
+ * random. A run of neighbours would be as evenly spaced as a smooth row, and evenly spaced items have evenly
+ * spaced sums. */
+static bool is_spared(size_t i, size_t heavy, size_t stride) {
+    if (i < heavy) return false;
+    size_t group = (i - heavy) / stride;
+    return (i - heavy) % stride == (group * 0x9e3779b1u >> 16) % stride;
+}
+
+/* Signs for items[0..count), which descend, so that sum + signed items is near zero. Items below a floor all
+ * get minus; the others are signed one by one, each against the sum so far, but for the spared ones: one of
+ * every `stride` of the lightest above the floor. These, and that sum as one more item, are left to
+ * ss_signs_seek. Returns the abs(sum) reached; fills sign[count] if `witness`. */
+static double sign_items(const search *s, const double *items, size_t count, double sum, way w, bool witness,
+                         int8_t *sign) {
     size_t light = count;
     while (light > 0 && items[light - 1] < s->hit / 8) sum -= items[--light];
-    if (spared > light) spared = light;
-    size_t heavy = light - spared, at = 0;
     memset(sign + light, -1, count - light);
-    for (size_t i = 0; i < heavy; i++) {
+    size_t range = (size_t)w.spared * w.stride;
+    size_t heavy = light - (range < light ? range : light / w.stride * w.stride);
+    double spared[SS_SIGNS_ITEMS], left[SS_SIGNS_ITEMS];
+    size_t place[SS_SIGNS_ITEMS], spared_count = 0, at = 0;
+    for (size_t i = 0; i < light; i++) {
+        if (is_spared(i, heavy, w.stride)) {
+            place[spared_count] = i;
+            spared[spared_count++] = items[i];
+            continue;
+        }
         sign[i] = sum > 0 ? -1 : 1;
         sum += sign[i] * items[i];
     }
-    double left[SS_SIGNS_ITEMS];
     int8_t signs[SS_SIGNS_ITEMS];
-    for (; at < spared && items[heavy + at] > fabs(sum); at++) left[at] = items[heavy + at];
+    for (; at < spared_count && spared[at] > fabs(sum); at++) left[at] = spared[at];
     left[at] = fabs(sum);
-    for (size_t k = at; k < spared; k++) left[k + 1] = items[heavy + k];
-    double reached = ss_signs_seek(s->isa, left, spared + 1, 2 * s->hit, s->lists, witness ? signs : NULL);
+    for (size_t k = at; k < spared_count; k++) left[k + 1] = spared[k];
+    double reached =
+        ss_signs_seek(s->isa, left, spared_count + 1, 2 * s->hit, s->lists, witness ? signs : NULL);
     if (!witness || reached == INFINITY) return reached;
     int8_t flip = (signs[at] > 0) == (sum > 0) ? 1 : -1; /* the sum's own sign is given */
-    for (size_t k = 0; k < spared; k++) sign[heavy + k] = (int8_t)(flip * signs[k < at ? k : k + 1]);
+    for (size_t k = 0; k < spared_count; k++) sign[place[k]] = (int8_t)(flip * signs[k < at ? k : k + 1]);
     return reached;
 }
 
 /* Signs for the atoms themselves. */
-static void seek_atoms(search *s, size_t spared) {
+static void seek_atoms(search *s, way w) {
     int8_t *sign = (int8_t *)s->taken;
-    double distance = 0.5 * sign_items(s, s->atoms, s->n, 0, spared, s->best != NULL, sign);
-    s->nodes += spared;
+    double distance = 0.5 * sign_items(s, s->atoms, s->n, 0, w, s->best != NULL, sign);
+    s->nodes += w.spared;
     if (!(distance < s->distance)) return;
     s->distance = distance;
     for (size_t i = 0; s->best && i < s->n; i++) s->best[i] = sign[i] > 0;
@@ -114,13 +134,13 @@ static void seek_atoms(search *s, size_t spared) {
 /* Signs for gaps: the heaviest atom against the lightest, the next against the next; of an odd count the
  * median is left to be made up for. Both sides get as many atoms: what nearly equal atoms need. The gaps are
  * spread from large to none, which the search likes. */
-static void seek_gaps(search *s, size_t spared) {
+static void seek_gaps(search *s, way w) {
     size_t half = s->n / 2;
     double *gaps = s->need + 1, middle = s->n % 2 ? s->atoms[half] : 0;
     int8_t *sign = (int8_t *)s->taken;
     for (size_t i = 0; i < half; i++) gaps[i] = s->atoms[i] - s->atoms[s->n - 1 - i];
-    double distance = 0.5 * sign_items(s, gaps, half, middle, spared, s->best != NULL, sign);
-    s->nodes += spared;
+    double distance = 0.5 * sign_items(s, gaps, half, middle, w, s->best != NULL, sign);
+    s->nodes += w.spared;
     if (!(distance < s->distance)) return;
     s->distance = distance;
     if (!s->best) return;
@@ -214,17 +234,13 @@ enum {
     FIRST_LOOK = 60 /* nodes before any list is made: a few heavy atoms often leave windows only */
 };
 
-/* Ways to look for a hit, the most promising first for most rows; nearly equal atoms start with their gaps.
- */
+/* Ways to look for a hit, the most promising first; gaps are for nearly equal atoms. */
 static bool seek(search *s) {
-    static const struct {
-        void (*look)(search *, size_t);
-        size_t spared;
-    } ways[] = {
-        {seek_gaps, 64}, {seek_atoms, 64}, {seek_atoms, 48}, {seek_gaps, 48}, {seek_atoms, MOST_SEEK}};
-    bool nearly_equal = s->atoms[0] <= 2 * s->atoms[s->n - 1];
+    static const way ways[] = {{true, 64, 1}, {false, 64, 1}, {false, 64, 4}, {true, 64, 4}, {false, 48, 1}};
+    bool nearly_equal = s->atoms[0] <= 4 * s->atoms[s->n - 1];
     for (size_t k = nearly_equal ? 0 : 1; k < sizeof ways / sizeof *ways; k++) {
-        ways[k].look(s, ways[k].spared);
+        if (ways[k].stride > 1 && s->n < 256) continue;
+        (ways[k].gaps ? seek_gaps : seek_atoms)(s, ways[k]);
         if (s->distance <= s->hit) return true;
     }
     return false;

@@ -83,6 +83,20 @@ static double fill(parts *p, double gap, double enough) {
     return take_atoms(p, take_blocks(p, gap), enough);
 }
 
+/* Nearly equal atoms cannot make up for a sum that is no multiple of them, but their gaps can: sign single
+ * ones against the sum until it is less than one and an even count is left, then set the heaviest against the
+ * lightest, the next against the next. Atoms that are not nearly equal stay as they are. Returns how many
+ * items are left. */
+static size_t pair_up(const double **atoms, size_t count, double *sum, double *gaps /* [count / 2] */) {
+    const double *x = *atoms;
+    if (x[0] > 2 * x[count - 1]) return count;
+    if (count % 2) *sum = against(*sum, *x++), count--;
+    for (; count > 32 && *sum > x[0]; x += 2, count -= 2) *sum = against(against(*sum, x[0]), x[1]);
+    for (size_t k = 0; k < count / 2; k++) gaps[k] = x[k] - x[count - 1 - k];
+    *atoms = gaps;
+    return count / 2;
+}
+
 /* Signs for the reserve that bring `sum` + signed atoms within the limit of zero. The heavier part is signed
  * against the sum; the `spared` lightest are left to the search. */
 static bool sign_reserve(ss_isa isa, const double *reserve, size_t count, double sum, size_t spared,
@@ -90,7 +104,8 @@ static bool sign_reserve(ss_isa isa, const double *reserve, size_t count, double
     size_t heavier = count - spared, at = 0;
     for (size_t k = 0; k < heavier; k++) sum = against(sum, reserve[k]);
     const double *light = reserve + heavier;
-    double items[SS_THETA_RESERVE + 1];
+    double items[SS_THETA_RESERVE + 1], gaps[SS_THETA_RESERVE / 2];
+    spared = pair_up(&light, spared, &sum, gaps);
     for (; at < spared && light[at] > sum; at++) items[at] = light[at];
     items[at] = sum;
     for (size_t k = at; k < spared; k++) items[k + 1] = light[k];
