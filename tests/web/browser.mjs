@@ -32,7 +32,8 @@ export function makePage(name, ...documents) {
 
 export const launch = () => chromium.launch({executablePath: process.env.SOFTSCOPE_CHROMIUM ?? '/usr/bin/chromium', args: FLAGS});
 
-// A page that is ready, and `quiet()`, which asserts that it logged no error and asked for nothing but itself.
+// A page that is ready; `quiet()` asserts that it logged no error and asked for nothing but itself, `work()` is how many
+// seconds its main thread has been busy since it was opened (which a busy machine stretches less than the clock).
 export async function open(browser, path, {width = 1280, scheme = 'light', hash = ''} = {}) {
   const context = await browser.newContext({viewport: {width, height: 900}, colorScheme: scheme, acceptDownloads: true, reducedMotion: 'reduce'});
   const page = await context.newPage();
@@ -44,11 +45,14 @@ export async function open(browser, path, {width = 1280, scheme = 'light', hash 
     const url = request.url();
     if (!url.startsWith(address) && !url.startsWith('data:') && !url.startsWith('blob:')) trouble.push(`request: ${url}`);
   });
+  const session = await context.newCDPSession(page);
+  await session.send('Performance.enable', {timeDomain: 'threadTicks'});
+  const work = async () => (await session.send('Performance.getMetrics')).metrics.find(({name}) => name === 'TaskDuration').value;
   const begin = performance.now();
   await page.goto(address + hash);
   await page.waitForSelector('html[data-ready]', {timeout: 20000}).catch(() => assert.fail(`the page never was ready: ${trouble.join('; ')}`));
   const readyAfter = performance.now() - begin;
-  return {page, readyAfter, quiet: () => assert.deepEqual(trouble, []), close: () => context.close()};
+  return {page, readyAfter, work, quiet: () => assert.deepEqual(trouble, []), close: () => context.close()};
 }
 
 // Every accessibility rule of axe-core but none about things outside the page.

@@ -1,5 +1,7 @@
 // Reading a result document (docs/result.md): values by name, ranges, bins and maps. Nothing here computes a measure.
 
+import {bytesOf} from './unpack.js';
+
 export const isSummary = value => value !== null && typeof value === 'object' && 'median' in value;
 
 // A document with every layer and head at its own place; those that were not measured become {index, missing: true}.
@@ -67,11 +69,13 @@ const decoded = new WeakMap();
 export function mapBytes(map) {
   if (!map || typeof map.data !== 'string') return null;
   if (!decoded.has(map)) {
-    const bytes = Uint8Array.from(atob(map.data), letter => letter.charCodeAt(0));
+    const bytes = bytesOf(map.data);
     decoded.set(map, bytes.length === map.queries * map.keys ? bytes : null);
   }
   return decoded.get(map);
 }
+// Was any row of the query bin counted? (rows with a single key are not)
+export const hasRows = (map, query) => mapBytes(map).subarray(query * map.keys, (query + 1) * map.keys).some(byte => byte > 0);
 export const mapWeight = (map, query, key) => (mapBytes(map)[query * map.keys + key] / 255) ** 2;
 
 export const tokenText = (doc, index) => doc.input?.text?.[index] ?? `#${index}`;

@@ -65,11 +65,11 @@ export function verdict(doc) {
   const groups = findingGroups(doc);
   const kinds = severity => groups.filter(group => group.severity === severity);
   const errors = kinds('error'), warnings = kinds('warning'), notes = kinds('info');
-  const subject = doc.command === 'theta' ? 'these rows' : 'this model’s attention';
+  const [subject, fine] = doc.command === 'theta' ? ['these rows', 'These rows can be measured'] : ['this model’s attention', 'This model’s attention works'];
   if (errors.length)
     return {level: 'error', headline: `Something is broken in ${subject}`, detail: `${count(errors.length, 'kind')} of error${warnings.length ? ` and ${count(warnings.length, 'kind')} of warning` : ''} below; start with the first.`};
   if (warnings.length)
-    return {level: 'warning', headline: `${subject[0].toUpperCase()}${subject.slice(1)} works, with ${count(warnings.length, 'thing')} to look at`, detail: 'No error was found. What is unusual, and where it shows:'};
+    return {level: 'warning', headline: `${fine}, with ${count(warnings.length, 'thing')} to look at`, detail: 'No error was found. What is unusual, and where it shows:'};
   return {level: 'good', headline: `No trouble found in ${subject}`, detail: notes.length ? 'The notes below are worth knowing, but nothing asks for action.' : 'Every check stayed within its threshold.'};
 }
 
