@@ -4,10 +4,11 @@
  *     bench_theta [ROWS.npy ...]    rows of a model, float32 [..., n], each row a distribution
  *
  * Every timing is the least of several passes over all rows of a kind, so that a busy machine disturbs
- * little; a check comes before it. Relies on: measure/row, measure/theta. */
+ * little; a check comes before it. Relies on: measure/row, math/softmax. */
 #include "base/clock.h"
 #include "base/file.h"
 #include "math/isa.h"
+#include "math/softmax.h"
 #include "measure/row.h"
 
 #include <math.h>
@@ -116,48 +117,14 @@ static void drop(rows *r) {
 
 /* ---- what is timed ----------------------------------------------------------------------------------- */
 
-/* exp(x) for x <= 0 by range reduction and a polynomial of degree 6, written so that the compiler turns the
- * loop into vectors: the cost of a good softmax, to about 1e-7. */
-static float exp_fast(float x) {
-    x = x > -87 ? x : -87;
-    float k = (float)(int)(x * 1.44269504f - 0.5f), r = x - k * 0.693359375f + k * 2.12194440e-4f;
-    float p = 1 + r * (1 + r * (0.5f + r * (1.6666667e-1f +
-                                            r * (4.1666458e-2f + r * (8.3334519e-3f + r * 1.3888e-3f)))));
-    union {
-        int32_t bits;
-        float value;
-    } power = {.bits = ((int)k + 127) << 23};
-    return p * power.value;
-}
-
-__attribute__((optimize("O3", "no-math-errno"), target_clones("avx512f", "avx2", "default"))) static float
-softmax(const float *scores, float *to, size_t n) {
-    float part[16], top[16];
-    for (size_t lane = 0; lane < 16; lane++) part[lane] = 0, top[lane] = -INFINITY;
-    size_t whole = n / 16 * 16;
-    for (size_t i = 0; i < whole; i += 16)
-        for (size_t lane = 0; lane < 16; lane++)
-            top[lane] = scores[i + lane] > top[lane] ? scores[i + lane] : top[lane];
-    float most = -INFINITY, sum = 0;
-    for (size_t lane = 0; lane < 16; lane++) most = top[lane] > most ? top[lane] : most;
-    for (size_t i = whole; i < n; i++) most = scores[i] > most ? scores[i] : most;
-    for (size_t i = 0; i < n; i++) to[i] = exp_fast(scores[i] - most);
-    for (size_t i = 0; i < whole; i += 16)
-        for (size_t lane = 0; lane < 16; lane++) part[lane] += to[i + lane];
-    for (size_t lane = 0; lane < 16; lane++) sum += part[lane];
-    for (size_t i = whole; i < n; i++) sum += to[i];
-    float scale = 1 / sum;
-    for (size_t i = 0; i < n; i++) to[i] *= scale;
-    return sum;
-}
-
 static void *workspace;
 static float *soft;
 static double sink; /* keeps results alive */
 
-static double softmax_pass(const rows *r) {
+static double softmax_pass(const rows *r, ss_isa isa) {
+    float max;
     double start = ss_seconds();
-    for (size_t k = 0; k < r->count; k++) sink += softmax(r->scores + k * r->n, soft, r->n);
+    for (size_t k = 0; k < r->count; k++) sink += ss_softmax_row(isa, r->scores + k * r->n, r->n, soft, &max);
     return ss_seconds() - start;
 }
 
@@ -186,10 +153,10 @@ static double least_measure(const rows *r, ss_isa isa, unsigned which, size_t *e
 static void report(const rows *r) {
     workspace = aligned_alloc(64, (ss_row_workspace(r->n) + 63) / 64 * 64);
     soft = malloc(r->n * sizeof *soft);
-    double base = INFINITY;
-    for (int pass = 0; pass < PASSES; pass++) base = fmin(base, softmax_pass(r));
-    base = base / (double)r->count * 1e6;
     for (ss_isa isa = ss_isa_best(); isa > SS_ISA_BASE; isa--) {
+        double base = INFINITY;
+        for (int pass = 0; pass < PASSES; pass++) base = fmin(base, softmax_pass(r, isa));
+        base = base / (double)r->count * 1e6;
         size_t exact, unused;
         double theta = least_measure(r, isa, SS_ROW_THETA, &exact),
                all = least_measure(r, isa, SS_ROW_ALL, &unused);

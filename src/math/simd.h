@@ -80,6 +80,29 @@ static inline vf vf_max(vf a, vf b) {
 #endif
 }
 
+static inline vf vf_min(vf a, vf b) {
+#if defined(__AVX512F__)
+    return (vf)_mm512_min_ps((__m512)a, (__m512)b);
+#elif defined(__AVX2__)
+    return (vf)_mm256_min_ps((__m256)a, (__m256)b);
+#else
+    return vf_pick(a < b, a, b);
+#endif
+}
+
+/* one bit a lane of a mask, lane 0 the lowest */
+static inline unsigned vi_bits(vi mask) {
+#if defined(__AVX512F__)
+    return _mm512_movepi32_mask((__m512i)mask);
+#elif defined(__AVX2__)
+    return (unsigned)_mm256_movemask_ps((__m256)mask);
+#else
+    unsigned bits = 0;
+    for (size_t lane = 0; lane < SS_LANES; lane++) bits |= (unsigned)(mask[lane] & 1) << lane;
+    return bits;
+#endif
+}
+
 /* the lower and the upper half of the lanes as doubles */
 static inline vd vd_low(vf v) {
 #if defined(__AVX512F__)

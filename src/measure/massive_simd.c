@@ -48,14 +48,8 @@ size_t SS_AT_LEVEL(ss_massive_pick)(const float *values, size_t count, float low
     for (size_t i = 0; i < count; i += SS_LANES) {
         vf x = load_abs(values, i, count, high);
         vi inside = (x >= least) & (x < most);
-        long long any = 0;
-        for (size_t lane = 0; lane < SS_LANES; lane++) any |= inside[lane];
-        if (!any) continue;
-        for (size_t lane = 0; lane < SS_LANES; lane++)
-            if (inside[lane]) {
-                if (found < room) picked[found] = x[lane];
-                found++;
-            }
+        for (unsigned bits = vi_bits(inside); bits; bits &= bits - 1, found++)
+            if (found < room) picked[found] = x[__builtin_ctz(bits)];
     }
     return found;
 }

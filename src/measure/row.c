@@ -28,12 +28,26 @@ size_t ss_row_workspace(size_t n) {
     return ss_theta_solve_workspace(n) + round_up((n + 1) * sizeof(double));
 }
 
+/* Sums over all weights but the one at s->key. */
+static void sum_others(ss_isa isa, const ss_row *row, summed *s) {
+    const float *scores = row->scores, *after = scores ? scores + s->key + 1 : NULL;
+    s->top = row->weights[s->key];
+    s->rest = (ss_row_sums){0};
+    SS_PICK_LEVEL(isa, ss_row_add)(row->weights, scores, row->max, s->key, &s->rest);
+    SS_PICK_LEVEL(isa, ss_row_add)(row->weights + s->key + 1, after, row->max, row->n - s->key - 1, &s->rest);
+}
+
 static summed sum_row(ss_isa isa, const ss_row *row) {
     summed s = {.total = row->total};
-    s.top = SS_PICK_LEVEL(isa, ss_row_top)(row->weights, row->n, &s.key);
-    const float *scores = row->scores, *after = scores ? scores + s.key + 1 : NULL;
-    SS_PICK_LEVEL(isa, ss_row_add)(row->weights, scores, row->max, s.key, &s.rest);
-    SS_PICK_LEVEL(isa, ss_row_add)(row->weights + s.key + 1, after, row->max, row->n - s.key - 1, &s.rest);
+    /* where scores are known the largest weight is exp(0): mostly found sooner than the whole row is read */
+    s.key = row->scores ? SS_PICK_LEVEL(isa, ss_row_find)(row->weights, row->n, 1) : row->n;
+    if (s.key < row->n) sum_others(isa, row, &s);
+    if (s.key == row->n || s.rest.largest > s.top) {
+        float top = SS_PICK_LEVEL(isa, ss_row_top)(row->weights, row->n);
+        s.key = SS_PICK_LEVEL(isa, ss_row_find)(row->weights, row->n, top);
+        if (s.key == row->n) s.key = 0; /* no number at all: what follows is NaN */
+        sum_others(isa, row, &s);
+    }
     s.p = s.top / s.total;
     s.q = s.rest.sum / s.total;
     return s;

@@ -5,21 +5,27 @@
 
 #include <math.h>
 
-float SS_AT_LEVEL(ss_row_top)(const float *weights, size_t n, size_t *key) {
-    vf top = vf_all(-INFINITY);
-    size_t i = 0;
-    for (; i + SS_LANES <= n; i += SS_LANES) top = vf_max(top, vf_load(weights + i));
-    if (i < n) top = vf_max(top, vf_load_tail(weights + i, n - i, -INFINITY));
-    float largest = vf_top(top);
-    for (i = 0; i + SS_LANES <= n; i += SS_LANES) {
-        vi same = vf_load(weights + i) == largest;
-        long long any = 0;
-        for (size_t lane = 0; lane < SS_LANES; lane++) any |= same[lane];
-        if (any) break;
+size_t SS_AT_LEVEL(ss_row_find)(const float *weights, size_t n, float weight) {
+    vf wanted = vf_all(weight);
+    for (size_t i = 0; i < n; i += SS_LANES) {
+        vf w = n - i >= SS_LANES ? vf_load(weights + i) : vf_load_tail(weights + i, n - i, NAN);
+        unsigned bits = vi_bits(w == wanted);
+        if (bits) return i + (size_t)__builtin_ctz(bits);
     }
-    while (i + 1 < n && weights[i] != largest) i++;
-    *key = i;
-    return largest;
+    return n;
+}
+
+float SS_AT_LEVEL(ss_row_top)(const float *weights, size_t n) {
+    vf top = vf_all(-INFINITY), other = top;
+    size_t i = 0;
+    for (; i + 2 * SS_LANES <= n; i += 2 * SS_LANES) {
+        top = vf_max(top, vf_load(weights + i));
+        other = vf_max(other, vf_load(weights + i + SS_LANES));
+    }
+    for (; i < n; i += SS_LANES)
+        top = vf_max(top,
+                     n - i >= SS_LANES ? vf_load(weights + i) : vf_load_tail(weights + i, n - i, -INFINITY));
+    return vf_top(vf_max(top, other));
 }
 
 /* The running sums of one half of the lanes. */
@@ -113,19 +119,6 @@ void SS_AT_LEVEL(ss_row_above)(const float *weights, size_t n, const float *cuts
     for (size_t k = 0; k < SS_ROW_CUTS; k++) above[k] = vd_sum(sums[k]);
 }
 
-/* one bit a lane */
-static inline unsigned lanes_set(vi mask) {
-#if defined(__AVX512F__)
-    return _mm512_movepi32_mask((__m512i)mask);
-#elif defined(__AVX2__)
-    return (unsigned)_mm256_movemask_ps((__m256)mask);
-#else
-    unsigned bits = 0;
-    for (size_t lane = 0; lane < SS_LANES; lane++) bits |= (unsigned)(mask[lane] & 1) << lane;
-    return bits;
-#endif
-}
-
 /* Write the lanes of w whose bit is set, closed up; returns how many. */
 static inline size_t store_picked(float *to, vf w, unsigned bits) {
 #if defined(__AVX512F__)
@@ -154,8 +147,8 @@ size_t SS_AT_LEVEL(ss_row_pick)(const float *weights, size_t n, float low, float
         vi larger = w > most;
         vf over = vf_pick(larger, w, zero);
         sum += vd_low(over) + vd_high(over);
-        over_count += (size_t)__builtin_popcount(lanes_set(larger));
-        count += store_picked(picked + count, w, lanes_set((w > least) & ~larger));
+        over_count += (size_t)__builtin_popcount(vi_bits(larger));
+        count += store_picked(picked + count, w, vi_bits((w > least) & ~larger));
     }
     *above = vd_sum(sum);
     *count_above = over_count;

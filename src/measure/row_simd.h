@@ -15,8 +15,11 @@ typedef struct ss_row_sums {
     float largest;
 } ss_row_sums;
 
-/* The largest weight, and where it is first. n >= 1. */
-SS_DECLARE_LEVELS(float, ss_row_top, (const float *weights /* [n] */, size_t n, size_t *key))
+/* The largest weight; n >= 1. */
+SS_DECLARE_LEVELS(float, ss_row_top, (const float *weights /* [n] */, size_t n))
+
+/* Where `weight` is first, n where it is not. */
+SS_DECLARE_LEVELS(size_t, ss_row_find, (const float *weights /* [n] */, size_t n, float weight))
 
 /* Add weights[0..n) to `sums`. Without scores (NULL) sums->score stays. A weight of 0 adds nothing, whatever
  * its score. */

@@ -15,6 +15,7 @@ typedef struct search {
     const double *atoms;   /* [n] descending */
     const double *tail;    /* [n + 1] tail[i] = sum of atoms[i..n) */
     uint8_t *taken;        /* [n] the branch being tried */
+    uint8_t *tried;        /* [n] how many of the choices for an atom were tried: 1 or 2 */
     double *need;          /* [n + 1] need[i] = target less what the branch took of atoms[0..i) */
     uint8_t *best;         /* [n] the best subset, or NULL where nobody asks for it */
     double hit;            /* a distance this small ends the search */
@@ -76,15 +77,16 @@ static bool close_by_windows(search *s, size_t i) {
 typedef struct way {
     bool gaps; /* signs for gaps between atoms, not for atoms */
     uint8_t spared, stride;
+    uint8_t seed; /* which of the scattered choices */
 } way;
 
 /* Which items are left to the search: of every `stride` items from `heavy` on, one, at a place that looks
  * random. A run of neighbours would be as evenly spaced as a smooth row, and evenly spaced items have evenly
  * spaced sums. */
-static bool is_spared(size_t i, size_t heavy, size_t stride) {
+static bool is_spared(size_t i, size_t heavy, way w) {
     if (i < heavy) return false;
-    size_t group = (i - heavy) / stride;
-    return (i - heavy) % stride == (group * 0x9e3779b1u >> 16) % stride;
+    size_t group = (i - heavy) / w.stride;
+    return (i - heavy) % w.stride == ((group + 1) * (0x9e3779b1u + 2u * w.seed) >> 16) % w.stride;
 }
 
 /* Signs for items[0..count), which descend, so that sum + signed items is near zero. Items below a floor all
@@ -101,7 +103,7 @@ static double sign_items(const search *s, const double *items, size_t count, dou
     double spared[SS_SIGNS_ITEMS], left[SS_SIGNS_ITEMS];
     size_t place[SS_SIGNS_ITEMS], spared_count = 0, at = 0;
     for (size_t i = 0; i < light; i++) {
-        if (is_spared(i, heavy, w.stride)) {
+        if (is_spared(i, heavy, w)) {
             place[spared_count] = i;
             spared[spared_count++] = items[i];
             continue;
@@ -167,13 +169,27 @@ static void solve_leaf(search *s, size_t i) {
     for (size_t k = 0; k < s->leaf; k++) s->best[i + k] = signs[k] > 0;
 }
 
-/* Try every branch that windows do not close, the heaviest atom always taken (the complement of a subset is
- * as near). Leaving an atom out leaves out all that equal it and follow: equal atoms are alike. True when the
- * whole tree was seen or a hit was found. */
+/* Decide atom i and return the next atom that is open. Equal atoms are alike: leaving one out leaves out all
+ * that equal it and follow, so that of a run some first ones are taken. */
+static size_t decide(search *s, size_t i, bool take) {
+    size_t next = i + 1;
+    s->taken[i] = take;
+    s->need[i + 1] = s->need[i] - (take ? s->atoms[i] : 0);
+    if (take) return next;
+    for (; next < s->n && s->atoms[next] == s->atoms[i]; next++) {
+        s->taken[next] = 0;
+        s->tried[next] = 2;
+        s->need[next + 1] = s->need[i];
+    }
+    return next;
+}
+
+/* Try every branch that windows do not close. The heaviest atom is always taken: the complement of a subset
+ * is as near. Of both choices for an atom, first comes the one that leaves what is needed nearer to half of
+ * what is open, where most subsets are. True when the whole tree was seen or a hit was found. */
 static bool branch_and_bound(search *s, size_t leaf, uint64_t budget) {
     s->leaf = leaf;
     if (leaf) ss_signs_list(s->lists, s->atoms + (s->n - leaf), leaf);
-    memset(s->taken, 0, s->n);
     size_t i = 0;
     for (;;) {
         if (s->distance <= s->hit) return true;
@@ -184,17 +200,14 @@ static bool branch_and_bound(search *s, size_t leaf, uint64_t budget) {
             open = false;
         }
         if (open) {
-            s->taken[i] = 1;
-            s->need[i + 1] = s->need[i] - s->atoms[i];
-            i++;
+            s->tried[i] = i == 0 ? 2 : 1;
+            i = decide(s, i, i == 0 || s->need[i] > 0.5 * s->tail[i]);
             continue;
         }
-        while (i > 0 && !s->taken[i - 1]) i--;
-        if (i <= 1) return true;
-        size_t left_out = i - 1;
-        s->taken[left_out] = 0;
-        for (; i < s->n && s->atoms[i] == s->atoms[left_out]; i++) s->taken[i] = 0;
-        s->need[i] = s->need[left_out];
+        while (i > 0 && s->tried[i - 1] == 2) i--;
+        if (i == 0) return true;
+        s->tried[i - 1] = 2;
+        i = decide(s, i - 1, !s->taken[i - 1]);
     }
 }
 
@@ -224,9 +237,13 @@ static double hit_distance(const double *atoms, size_t n, double total) {
 
 /* ---- the whole ------------------------------------------------------------------------------------- */
 
+static size_t round_up(size_t bytes) {
+    return (bytes + 63) / 64 * 64;
+}
+
 size_t ss_theta_solve_workspace(size_t n) {
-    size_t lists = (sizeof(ss_signs_lists) + 63) / 64 * 64;
-    return lists + (n + 1) * (2 * sizeof(ss_sort_item) + 3 * sizeof(double) + 2) + 64;
+    size_t an_atom = 2 * sizeof(ss_sort_item) + 3 * sizeof(double) + 3;
+    return round_up(sizeof(ss_signs_lists)) + round_up((n + 1) * an_atom);
 }
 
 enum {
@@ -234,13 +251,18 @@ enum {
     FIRST_LOOK = 60 /* nodes before any list is made: a few heavy atoms often leave windows only */
 };
 
-/* Ways to look for a hit, the most promising first; gaps are for nearly equal atoms. */
+/* Ways to look for a hit, the most promising first; gaps are for nearly equal atoms. A stride that the row is
+ * too short for is cut down to what fits. */
 static bool seek(search *s) {
-    static const way ways[] = {{true, 64, 1}, {false, 64, 1}, {false, 64, 4}, {true, 64, 4}, {false, 48, 1}};
+    static const way ways[] = {{true, 64, 1, 0},   {false, 64, 1, 0}, {false, 64, 4, 0}, {true, 64, 4, 0},
+                               {false, 120, 1, 0}, {false, 64, 8, 1}, {false, 64, 8, 2}, {true, 64, 8, 3}};
     bool nearly_equal = s->atoms[0] <= 4 * s->atoms[s->n - 1];
     for (size_t k = nearly_equal ? 0 : 1; k < sizeof ways / sizeof *ways; k++) {
-        if (ways[k].stride > 1 && s->n < 256) continue;
-        (ways[k].gaps ? seek_gaps : seek_atoms)(s, ways[k]);
+        way w = ways[k];
+        size_t fits = s->n / w.spared;
+        if (w.stride > 1 && fits < 2) continue; /* the same again */
+        if (w.stride > fits) w.stride = fits > 0 ? (uint8_t)fits : 1;
+        (w.gaps ? seek_gaps : seek_atoms)(s, w);
         if (s->distance <= s->hit) return true;
     }
     return false;
@@ -273,10 +295,10 @@ static double greedy_gap(const double *tail, size_t n) {
 void ss_theta_solve(ss_isa isa, const double *atoms, size_t n, uint64_t budget, uint8_t *subset,
                     void *workspace, ss_theta_gap *gap) {
     ss_signs_lists *lists = workspace;
-    char *rest = (char *)workspace + (sizeof *lists + 63) / 64 * 64;
+    char *rest = (char *)workspace + round_up(sizeof *lists);
     ss_sort_item *items = (ss_sort_item *)rest, *spare = items + n + 1;
     double *sorted = (double *)(spare + n + 1), *tail = sorted + n + 1, *need = tail + n + 1;
-    uint8_t *taken = (uint8_t *)(need + n + 1), *best = taken + n + 1;
+    uint8_t *taken = (uint8_t *)(need + n + 1), *tried = taken + n + 1, *best = tried + n + 1;
     size_t count = 0;
     for (size_t i = 0; i < n; i++) {
         if (!(atoms[i] > 0)) continue;
@@ -294,6 +316,7 @@ void ss_theta_solve(ss_isa isa, const double *atoms, size_t n, uint64_t budget, 
                 .atoms = sorted,
                 .tail = tail,
                 .taken = taken,
+                .tried = tried,
                 .need = need,
                 .best = subset ? best : NULL,
                 .hit = count ? hit_distance(sorted, count, tail[0]) : 0,

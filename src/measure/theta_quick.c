@@ -149,7 +149,8 @@ static bool sign_row(ss_isa isa, const float *atoms, size_t n, double total, dou
  * the signs of their gaps to choose; of an odd count, one atom is left to be made up for. */
 static bool sign_gaps(ss_isa isa, const float *atoms, size_t n, float largest, double hit, void *workspace) {
     size_t half = n / 2;
-    float *gaps = (float *)((char *)workspace + ss_theta_solve_workspace(n)) - (half + SS_THETA_BLOCK);
+    /* at the end of the workspace; sign_row uses its beginning */
+    float *gaps = (float *)((char *)workspace + ss_theta_solve_workspace(n)) - half;
     double sum, odd = n % 2 ? atoms[n - 1] : 0;
     float least = SS_PICK_LEVEL(isa, ss_theta_fold)(atoms, n, half, gaps, &sum);
     return largest <= 2 * least && odd <= sum && sign_row(isa, gaps, half, sum, odd, hit, workspace);

@@ -8,29 +8,6 @@
 
 enum { PARTS = SS_THETA_BLOCK / SS_LANES }; /* vectors a block */
 
-/* one bit a lane */
-static inline unsigned lanes_set(vi mask) {
-#if defined(__AVX512F__)
-    return _mm512_movepi32_mask((__m512i)mask);
-#elif defined(__AVX2__)
-    return (unsigned)_mm256_movemask_ps((__m256)mask);
-#else
-    unsigned bits = 0;
-    for (size_t lane = 0; lane < SS_LANES; lane++) bits |= (unsigned)(mask[lane] & 1) << lane;
-    return bits;
-#endif
-}
-
-static inline vf vf_min(vf a, vf b) {
-#if defined(__AVX512F__)
-    return (vf)_mm512_min_ps((__m512)a, (__m512)b);
-#elif defined(__AVX2__)
-    return (vf)_mm256_min_ps((__m256)a, (__m256)b);
-#else
-    return vf_pick(a < b, a, b);
-#endif
-}
-
 static inline vf load_part(const float *atoms, size_t n, size_t begin) {
     if (begin + SS_LANES <= n) return vf_load(atoms + begin);
     return begin < n ? vf_load_tail(atoms + begin, n - begin, 0) : vf_all(0);
@@ -84,7 +61,7 @@ size_t SS_AT_LEVEL(ss_theta_blocks)(const float *atoms, size_t n, const float *f
         for (size_t part = 0; part < PARTS; part++) {
             vf x = load_part(atoms, n, i + part * SS_LANES);
             vi mine = x > low[part], large = x > most;
-            for (unsigned bits = lanes_set(mine & large); bits; bits &= bits - 1)
+            for (unsigned bits = vi_bits(mine & large); bits; bits &= bits - 1)
                 heavies[count++] = atoms[i + part * SS_LANES + (size_t)__builtin_ctz(bits)];
             x = vf_pick(mine & ~large, x, zero);
             sum += vd_low(x) + vd_high(x);
@@ -129,7 +106,7 @@ size_t SS_AT_LEVEL(ss_theta_hit)(const float *base, const float *offset, size_t 
         unsigned bits = 0;
         for (size_t part = 0; part < PARTS; part++) {
             vf x = sums[part] + offset[j];
-            bits |= lanes_set((x <= most) & (x >= least)) << (part * SS_LANES);
+            bits |= vi_bits((x <= most) & (x >= least)) << (part * SS_LANES);
         }
         if (bits) return j * SS_THETA_BLOCK + (size_t)__builtin_ctz(bits);
     }
