@@ -1,6 +1,7 @@
 /* The program: a dispatch table over commands. */
 #include "commands.h"
 
+#include "base/status.h"
 #include "describe.h"
 #include "math/isa.h"
 #include "math/matmul.h"
@@ -57,9 +58,16 @@ static int unknown_command(const char *typed) {
     const char *names[COMMANDS];
     for (size_t i = 0; i < COMMANDS; i++) names[i] = commands[i]->name;
     const char *close = closest_name(typed, names, COMMANDS);
-    fprintf(stderr, "softscope: there is no command '%s'%s%s; 'softscope --help' lists them\n", typed,
+    ss_error error; /* which keeps what was typed from steering the terminal */
+    ss_fail(&error, SS_E_USAGE, NULL, "there is no command '%s'%s%s; 'softscope --help' lists them", typed,
             close ? "; did you mean " : "", close ? close : "");
-    return ss_status_exit(SS_E_USAGE);
+    return fail(&error);
+}
+
+static int cannot_print(void) {
+    ss_error error;
+    ss_fail(&error, SS_E_IO, "standard output", "cannot write");
+    return fail(&error);
 }
 
 int main(int argc, char **argv) {
@@ -71,7 +79,7 @@ int main(int argc, char **argv) {
     for (size_t i = 0; i < sizeof questions / sizeof *questions; i++) {
         if (strcmp(questions[i].asked, name) != 0) continue;
         questions[i].answer(stdout);
-        return 0;
+        return fflush(stdout) == 0 ? 0 : cannot_print();
     }
     for (size_t i = 0; i < COMMANDS; i++) {
         if (strcmp(commands[i]->name, name) != 0) continue;

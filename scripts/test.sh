@@ -41,20 +41,6 @@ tests() {
     echo "   $((SECONDS - begin)) s"
 }
 
-# Each fuzz target for a few seconds from its seeds: enough to find a parser that is broken at once.
-fuzz_briefly() {
-    local target name seeds
-    for target in build/fuzz/tests/fuzz/*_fuzz; do
-        [ -x "$target" ] || continue
-        name=$(basename "$target" _fuzz)
-        seeds="tests/fuzz/seeds/$name"
-        echo "fuzz: $name"
-        mkdir -p "build/fuzz/corpus/$name"
-        "$target" -max_total_time="${FUZZ_SECONDS:-3}" -timeout=10 -rss_limit_mb=1024 -verbosity=0 -print_final_stats=0 \
-            -artifact_prefix="build/fuzz/$name-" "build/fuzz/corpus/$name" $([ -d "$seeds" ] && echo "$seeds") || return 1
-    done
-}
-
 finish() {
     [ ${#broken[@]} = 0 ] || printf 'failed: %s\n' "${broken[@]}"
     echo "took $((SECONDS / 60)) min $((SECONDS % 60)) s"
@@ -70,5 +56,5 @@ tests release
 step 'build with sanitizers' make --no-print-directory debug && tests debug
 step 'format' scripts/lint.sh format
 step 'static checks' scripts/lint.sh tidy
-step 'build of the fuzz targets' make --no-print-directory fuzz && step 'fuzz' fuzz_briefly
+step 'build of the fuzz targets' make --no-print-directory fuzz && tests fuzz
 finish

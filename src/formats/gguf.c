@@ -159,13 +159,13 @@ static ss_status read_entries(ss_gguf *gguf, ss_cursor *cursor, uint64_t count, 
         return ss_fail_at(error, SS_E_FORMAT, gguf->file, 16,
                           "%" PRIu64 " metadata keys do not fit into the file", count);
     gguf->entries = ss_arena_alloc(&gguf->arena, (size_t)count, sizeof *gguf->entries);
-    gguf->by_key = ss_arena_alloc(&gguf->arena, (size_t)count, sizeof *gguf->by_key);
+    gguf->by_key = ss_arena_alloc(&gguf->arena, (size_t)count, sizeof(const gguf_entry *));
     if (!gguf->entries || !gguf->by_key) return ss_fail_memory(error, gguf->file);
     for (; gguf->count < count; gguf->count++) {
         SS_TRY(read_entry(gguf, cursor, &gguf->entries[gguf->count], error));
         gguf->by_key[gguf->count] = &gguf->entries[gguf->count];
     }
-    if (count) qsort(gguf->by_key, (size_t)count, sizeof *gguf->by_key, by_key);
+    if (count) qsort(gguf->by_key, (size_t)count, sizeof(const gguf_entry *), by_key);
     for (size_t i = 1; i < count; i++)
         if (by_key(&gguf->by_key[i - 1], &gguf->by_key[i]) == 0)
             return ss_fail(error, SS_E_FORMAT, gguf->file, "the key \"%s\" occurs twice",

@@ -32,7 +32,7 @@ static int key_to_entry(const void *key, const void *entry) {
 const gguf_entry *ss_gguf_find(const ss_gguf *gguf, const char *key) {
     if (gguf->count == 0) return NULL;
     const gguf_entry *const *found =
-        bsearch(key, gguf->by_key, gguf->count, sizeof *gguf->by_key, key_to_entry);
+        bsearch(key, gguf->by_key, gguf->count, sizeof(const gguf_entry *), key_to_entry);
     return found ? *found : NULL;
 }
 

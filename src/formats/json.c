@@ -10,13 +10,14 @@
 static ss_status fail_at_line(ss_error *error, const char *file, size_t line, size_t byte, const char *what) {
     char where[sizeof error->where];
     snprintf(where, sizeof where, "%s, line %zu, byte %zu", file, line, byte);
-    return ss_fail(error, SS_E_FORMAT, where, "no valid JSON: %s", what);
+    return ss_fail(error, SS_E_FORMAT, where, "this JSON is refused: %s", what);
 }
 
-/* Nesting is checked before jansson runs: it would recurse 2048 deep, and so would all who walk the result.
- */
-static ss_status check_depth(const char *file, const char *text, size_t size, ss_error *error) {
-    size_t depth = 0, line = 1;
+/* Nesting and the number of values are checked before jansson runs. It would recurse 2048 deep, and so would
+ * all who walk the result; and 16 MB of "[],[],..." would become 700 MB and take a second. */
+static ss_status check_bounds(const char *file, const char *text, size_t size, size_t most_values,
+                              ss_error *error) {
+    size_t depth = 0, line = 1, values = 0;
     bool in_string = false;
     for (size_t i = 0; i < size; i++) {
         char c = text[i];
@@ -25,10 +26,17 @@ static ss_status check_depth(const char *file, const char *text, size_t size, ss
             i++;
         else if (c == '"')
             in_string = !in_string;
-        else if (!in_string && (c == '[' || c == '{') && ++depth > SS_JSON_DEPTH)
-            return fail_at_line(error, file, line, i, "arrays or objects are nested too deep");
-        else if (!in_string && (c == ']' || c == '}') && depth > 0)
+        else if (in_string)
+            continue;
+        else if (c == '[' || c == '{')
+            depth++, values++;
+        else if (c == ',')
+            values++;
+        else if ((c == ']' || c == '}') && depth > 0)
             depth--;
+        if (depth > SS_JSON_DEPTH)
+            return fail_at_line(error, file, line, i, "arrays or objects are nested too deep");
+        if (values > most_values) return fail_at_line(error, file, line, i, "too many values");
     }
     return SS_OK;
 }
@@ -39,7 +47,7 @@ ss_status ss_json_parse(const char *file, const void *bytes, size_t size, size_t
     if (size > limit)
         return ss_fail(error, SS_E_FORMAT, file, "%zu bytes of JSON are more than the limit of %zu", size,
                        limit);
-    SS_TRY(check_depth(file, text, size, error));
+    SS_TRY(check_bounds(file, text, size, limit / SS_JSON_BYTES_PER_VALUE, error));
     json_error_t reason = {0};
     json_t *root = json_loadb(text, size, JSON_REJECT_DUPLICATES, &reason);
     if (!root && json_error_code(&reason) == json_error_numeric_overflow)

@@ -1,6 +1,6 @@
 /* JSON documents from files nobody vouches for, and typed access that names the key it misses.
  *
- * Bounded before parsing: size (a hostile document costs about 20 times its size in memory) and depth.
+ * Bounded before parsing: bytes, number of values (each may cost 250 bytes of memory) and depth.
  * Duplicate keys are refused: which one counts would depend on the reader.
  *
  *     json_t *config;
@@ -22,11 +22,14 @@
 
 #define SS_JSON_LIMIT ((size_t)16 << 20) /* bytes: for headers, configurations, shard indices */
 #define SS_JSON_DEPTH 128
+#define SS_JSON_BYTES_PER_VALUE                                                                              \
+    32 /* a document has at most limit / 32 values: 524,288 under SS_JSON_LIMIT                              \
+        */
 
 /* Parse `size` bytes of UTF-8; `file` is their name in messages. *document is the caller's, to release with
- * json_decref. Larger than `limit` or nested deeper than SS_JSON_DEPTH, broken UTF-8, a duplicate key or
- * anything after the value: SS_E_FORMAT with line and byte. Integers beyond 64 bits, as transformers writes
- * for "no maximum length", make the numbers of that document reals. */
+ * json_decref. Larger than `limit` or with too many values, nested deeper than SS_JSON_DEPTH, broken UTF-8, a
+ * duplicate key or anything after the value: SS_E_FORMAT with line and byte. Integers beyond 64 bits, as
+ * transformers writes for "no maximum length", make the numbers of that document reals. */
 ss_status ss_json_parse(const char *file, const void *bytes, size_t size, size_t limit, json_t **document,
                         ss_error *error);
 

@@ -61,7 +61,7 @@ static const char *shard_path(const shard_index *index, const char *shard, ss_te
     char *path = ss_arena_alloc(&tensors->arena, folder + length + 1, 1);
     if (!path) return NULL;
     memcpy(path, index->path, folder);
-    memcpy(path + folder, shard, length);
+    memcpy(path + folder, shard, length + 1);
     return path;
 }
 

@@ -1,84 +1,202 @@
-/* One row, measured: a plain implementation of measure/row.h. Relies on: the C library. */
+/* One row, measured: measure/row.h. Few passes: the largest weight, the sums over the others, then theta, the
+ * certificate and the spectral norm only as far as the row needs them.
+ * Relies on: measure/row_simd, measure/theta, measure/certificate. */
 #include "measure/row.h"
 
+#include "measure/certificate.h"
+#include "measure/row_simd.h"
+#include "measure/theta.h"
+
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
+/* What the passes found. Near one-hot rows keep their digits because the largest weight stays out of the
+ * sums. */
+typedef struct summed {
+    double total;
+    float top; /* the largest weight ... */
+    size_t key;
+    ss_row_sums rest; /* ... and sums over the others; rest.largest is the second largest */
+    double p, q;      /* top / total and rest.sum / total = 1 - p */
+} summed;
+
+static size_t round_up(size_t bytes) {
+    return (bytes + 63) / 64 * 64;
+}
+
 size_t ss_row_workspace(size_t n) {
-    return (n + 64) * 16 + 65536;
+    return ss_theta_solve_workspace(n) + round_up((n + 1) * sizeof(double));
 }
 
-static int descending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x < y) - (x > y);
+static summed sum_row(ss_isa isa, const ss_row *row) {
+    summed s = {.total = row->total};
+    s.top = SS_PICK_LEVEL(isa, ss_row_top)(row->weights, row->n, &s.key);
+    const float *scores = row->scores, *after = scores ? scores + s.key + 1 : NULL;
+    SS_PICK_LEVEL(isa, ss_row_add)(row->weights, scores, row->max, s.key, &s.rest);
+    SS_PICK_LEVEL(isa, ss_row_add)(row->weights + s.key + 1, after, row->max, row->n - s.key - 1, &s.rest);
+    s.p = s.top / s.total;
+    s.q = s.rest.sum / s.total;
+    return s;
 }
 
-static double entropy_of(const ss_row *row) {
-    double sum = 0;
+/* ---- entropy --------------------------------------------------------------------------------------- */
+
+/* log Z - sum p (score - max), with the largest weight's part kept apart: it is log1p of what the others
+ * weigh */
+static double entropy_of_scores(const ss_row *row, const summed *s) {
+    double top_score = (double)row->scores[s->key] - row->max;
+    double log_total = log1p((s->top - 1.0) + s->rest.sum);
+    return log_total - (s->top * top_score + s->rest.score) / s->total;
+}
+
+/* -sum p log p; log p of the largest is log1p(-q) */
+static double entropy_of_weights(const ss_row *row, const summed *s) {
+    double sum = s->p * log1p(-s->q);
     for (size_t i = 0; i < row->n; i++) {
-        double w = row->weights[i], shift = row->scores ? (double)row->scores[i] - row->max
-                                            : w > 0     ? log(w)
-                                                        : 0;
-        if (w > 0) sum += w * shift;
+        double p = row->weights[i] / s->total;
+        if (i != s->key && p > 0) sum += p * log(p);
     }
-    double entropy = log(row->total) - sum / row->total;
-    return entropy > 0 ? entropy : 0;
+    return -sum;
 }
 
-/* root of w1/(w1 - x) = sum over the others of w/(x - w), by bisection in [w2, w1] */
-static double spectral_norm(const double *sorted, size_t n, double total) {
-    if (n < 2) return 0;
-    double low = sorted[1], high = sorted[0];
-    for (int step = 0; step < 200 && low < high; step++) {
-        double x = 0.5 * (low + high), others = 0;
-        if (x <= low || x >= high) break;
-        for (size_t i = 1; i < n; i++) others += sorted[i] / (x - sorted[i]);
-        if (sorted[0] / (sorted[0] - x) < others)
-            low = x;
-        else
-            high = x;
+static double entropy(const ss_row *row, const summed *s) {
+    double value = row->scores ? entropy_of_scores(row, s) : entropy_of_weights(row, s);
+    return value > 0 ? value : 0;
+}
+
+/* ---- the norms of diag(p) - p p^T ------------------------------------------------------------------ */
+
+/* sum over all atoms but the largest of w / (x - w), and of w / (x - w)^2 */
+static void poles(ss_isa isa, const ss_row *row, size_t key, double x, double *value, double *slope) {
+    *value = *slope = 0;
+    SS_PICK_LEVEL(isa, ss_row_poles)(row->weights, key, x, value, slope);
+    SS_PICK_LEVEL(isa, ss_row_poles)(row->weights + key + 1, row->n - key - 1, x, value, slope);
+}
+
+/* A step of Newton's method on 1 / value - (top - x) / top. That function is concave and increasing right of
+ * the second largest weight, so from the left of its root the steps rise to it and never pass it. */
+static double newton_step(double top, double x, double value, double slope) {
+    double u = 1 / value - (top - x) / top;
+    return -u / (slope / (value * value) + 1 / top);
+}
+
+/* The root for two poles, the second largest weight and the mean of the others: left of the true root,
+ * because w / (x - w) is convex in w. */
+static double first_guess(double top, double second, double others, double mean) {
+    double x = 2 * top * second / (top + second);
+    for (int step = 0; step < 3; step++) {
+        double a = 1 / (x - second), b = 1 / (x - mean);
+        double value = second * a + others * b, slope = second * a * a + others * b * b;
+        x += newton_step(top, x, value, slope);
     }
-    return high / total;
+    return x;
+}
+
+/* Largest eigenvalue of diag(w) - w w^T / total, times total: the root of sum w / (w - x) = 0 between the
+ * second largest and the largest weight. */
+static double spectral(ss_isa isa, const ss_row *row, const summed *s) {
+    double top = s->top, second = s->rest.largest;
+    if (!(second > 0) || second == top) return second;
+    double others = fmax(s->rest.sum - second, 0), square = fmax(s->rest.square - second * second, 0);
+    double mean = others > 0 ? fmin(square / others, second) : 0;
+    double x = first_guess(top, second, others, mean);
+    for (int round = 0; round < 60; round++) {
+        if (!(x > second)) x = second + 1e-15 * second;
+        if (!(x < top)) return top;
+        double value, slope;
+        poles(isa, row, s->key, x, &value, &slope);
+        double step = newton_step(top, x, value, slope), room = fmin(x - second, top - x);
+        x += step;
+        if (step * step <= 1e-16 * x * room || fabs(step) <= 1e-15 * x)
+            break; /* the next step is as the square */
+    }
+    return fmin(fmax(x, second), top);
+}
+
+/* ---- theta and its certificate --------------------------------------------------------------------- */
+
+enum { QUICK_FROM = 128 /* shorter rows are sorted sooner than passed over */ };
+
+static ss_certificate certify(ss_isa isa, const ss_row *row, const summed *s, void *workspace) {
+    return ss_certify(isa, row->weights, row->n, s->total, s->top, workspace);
+}
+
+/* Best subset of a row without an atom of half its mass. `known` is its certificate, or NULL. */
+static ss_theta_gap theta_gap(ss_isa isa, const ss_row *row, const summed *s, const ss_certificate *known,
+                              uint64_t budget, void *workspace) {
+    size_t n = row->n;
+    ss_theta_gap gap = {.distance = 0, .proved = true};
+    if (n % 2 &&
+        s->p * (double)n < 4) { /* nearly equal atoms, an odd count: the certificate may be a proof */
+        ss_certificate certificate = known ? *known : certify(isa, row, s, workspace);
+        gap.distance = certificate.gap;
+        if (n == 2 * certificate.under + 1) return gap;
+    }
+    gap.distance = 0;
+    if (n >= QUICK_FROM && ss_theta_quick(isa, row->weights, n, s->total, s->top, workspace)) return gap;
+    double *atoms = (double *)((char *)workspace + ss_theta_solve_workspace(n));
+    for (size_t i = 0; i < n; i++) atoms[i] = row->weights[i];
+    ss_theta_solve(isa, atoms, n, budget, NULL, workspace, &gap);
+    return gap;
+}
+
+static void measure_theta(ss_isa isa, const ss_row *row, const summed *s, const ss_certificate *known,
+                          uint64_t budget, void *workspace, ss_row_measures *out) {
+    if (s->p >= 0.5) {
+        /* the largest atom against all others is the best cut; both sides are sums of their own */
+        out->theta = out->theta_lower = out->theta_upper = 4 * s->p * s->q;
+        out->theta_exact = true, out->theta_nodes = 0;
+        return;
+    }
+    ss_theta_gap gap = theta_gap(isa, row, s, known, budget, workspace);
+    /* a search that was cut short, or rounding, may leave the certificate ahead */
+    double distance = known ? fmin(gap.distance, known->gap) : gap.distance;
+    out->theta = out->theta_lower = ss_theta_from_gap(distance, s->total);
+    out->theta_upper = gap.proved ? out->theta : 1;
+    out->theta_exact = gap.proved;
+    out->theta_nodes = gap.nodes;
+}
+
+/* ---- the whole ------------------------------------------------------------------------------------- */
+
+static void measure_single(unsigned which, ss_row_measures *out) {
+    if (which & SS_ROW_ENTROPY) out->entropy = 0, out->entropy_norm = (double)NAN;
+    if (which & SS_ROW_P_MAX) out->p_max = 1, out->p_max_key = 0;
+    if (which & SS_ROW_THETA) {
+        out->theta = out->theta_lower = out->theta_upper = 0;
+        out->theta_exact = true, out->theta_nodes = 0;
+    }
+    if (which & SS_ROW_CERT) out->theta_cert = 0;
+    if (which & SS_ROW_JACOBIANS) out->jac_2 = out->jac_inf = out->jac_frob = 0;
+}
+
+static void measure_jacobians(ss_isa isa, const ss_row *row, const summed *s, ss_row_measures *out) {
+    double p = s->p, q = s->q, scale = 1 / s->total;
+    double square = s->rest.square * scale * scale, cube = s->rest.cube * scale * scale * scale;
+    /* p (1 - p) grows up to 1/2, and no other atom is above 1 - p: the largest gives the largest row sum */
+    out->jac_inf = 2 * p * q;
+    out->jac_frob = sqrt(p * p * (q * q + square) + square * (1 + p * p + square) - 2 * cube);
+    out->jac_2 = spectral(isa, row, s) * scale;
 }
 
 void ss_row_measure(ss_isa isa, const ss_row *row, unsigned which, uint64_t theta_budget, void *workspace,
                     ss_row_measures *out) {
-    (void)isa, (void)theta_budget;
-    double *sorted = workspace, total = row->total, rest = 0, square = 0, cube = 0;
-    size_t n = row->n, key = 0;
-    for (size_t i = 0; i < n; i++) {
-        sorted[i] = row->weights[i];
-        if (row->weights[i] > row->weights[key]) key = i;
+    if (row->n <= 1) {
+        measure_single(which, out);
+        return;
     }
-    qsort(sorted, n, sizeof *sorted, descending);
-    for (size_t i = n; i-- > 1;) {
-        double p = sorted[i] / total;
-        rest += p, square += p * p, cube += p * p * p;
-    }
-    double top = sorted[0] / total;
+    summed s = sum_row(isa, row);
     if (which & SS_ROW_ENTROPY) {
-        out->entropy = n > 1 ? entropy_of(row) : 0;
-        out->entropy_norm = n > 1 ? out->entropy / log((double)n) : (double)NAN;
+        out->entropy = entropy(row, &s);
+        out->entropy_norm = out->entropy / log((double)row->n);
     }
-    if (which & SS_ROW_P_MAX) out->p_max = n > 1 ? top : 1, out->p_max_key = key;
-    double mass = 0, best = 0;
-    for (size_t i = 0; i < n; i++) {
-        mass += sorted[i] / total;
-        double complement = i == 0 ? rest : 1 - mass;
-        best = fmax(best, 4 * mass * complement);
+    if (which & SS_ROW_P_MAX) out->p_max = s.p, out->p_max_key = s.key;
+    if (which & SS_ROW_JACOBIANS) measure_jacobians(isa, row, &s, out);
+    ss_certificate certificate, *known = NULL;
+    if (which & SS_ROW_CERT) {
+        certificate = certify(isa, row, &s, workspace);
+        known = &certificate;
+        out->theta_cert = s.p >= 0.5 ? 4 * s.p * s.q : ss_theta_from_gap(certificate.gap, s.total);
     }
-    if (which & SS_ROW_CERT) out->theta_cert = best;
-    if (which & SS_ROW_THETA) {
-        out->theta = out->theta_lower = best;
-        out->theta_exact = n == 1 || top >= 0.5;
-        out->theta_upper = out->theta_exact ? best : 1;
-        out->theta_nodes = 0;
-    }
-    if (which & SS_ROW_JACOBIANS) {
-        out->jac_2 = spectral_norm(sorted, n, total);
-        out->jac_inf = 2 * top * rest;
-        out->jac_frob =
-            sqrt(top * top * (rest * rest + square) + square * (1 + top * top + square) - 2 * cube);
-    }
+    if (which & SS_ROW_THETA) measure_theta(isa, row, &s, known, theta_budget, workspace, out);
 }

@@ -8,6 +8,7 @@
 #define SS_MEASURE_ROW_H
 
 #include "math/isa.h"
+#include "softscope.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -49,7 +50,7 @@ typedef struct ss_row_measures {
 } ss_row_measures;
 
 /* A node budget that settles all but hopeless rows and costs at most about a millisecond on those. */
-#define SS_ROW_THETA_BUDGET ((uint64_t)20000)
+#define SS_ROW_THETA_BUDGET SS_THETA_BUDGET
 
 /* Bytes of workspace for rows of up to n keys; the workspace is aligned to 64 bytes and may be reused from
  * row to row without clearing, by one thread at a time. */

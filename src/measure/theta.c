@@ -72,39 +72,83 @@ static bool close_by_windows(search *s, size_t i) {
 
 /* ---- a hit by signs -------------------------------------------------------------------------------- */
 
-enum { MOST_SEEK = SS_SIGNS_ITEMS - 1 };
+/* How a search for a hit goes about it. */
+typedef struct way {
+    bool gaps; /* signs for gaps between atoms, not for atoms */
+    uint8_t spared, stride;
+} way;
 
-/* Atoms below `floor` go to one side; the heavy ones get signs greedily, each against the sum so far; the
- * `spared` lightest above the floor, and that sum as one more item, are left to ss_signs_seek. */
-static void seek(search *s, size_t spared) {
-    const double *atoms = s->atoms;
-    size_t light = s->n;
-    while (light > 0 && atoms[light - 1] < s->hit / 8) light--;
-    if (spared > light) spared = light;
-    if (spared == 0) return;
-    size_t heavy = light - spared;
-    int8_t *sign = (int8_t *)s->taken;
-    double sum = -s->tail[light];
-    memset(sign + light, -1, s->n - light);
-    for (size_t i = 0; i < heavy; i++) {
+/* Which items are left to the search: of every `stride` items from `heavy` on, one, at a place that looks
+ * random. A run of neighbours would be as evenly spaced as a smooth row, and evenly spaced items have evenly
+ * spaced sums. */
+static bool is_spared(size_t i, size_t heavy, size_t stride) {
+    if (i < heavy) return false;
+    size_t group = (i - heavy) / stride;
+    return (i - heavy) % stride == (group * 0x9e3779b1u >> 16) % stride;
+}
+
+/* Signs for items[0..count), which descend, so that sum + signed items is near zero. Items below a floor all
+ * get minus; the others are signed one by one, each against the sum so far, but for the spared ones: one of
+ * every `stride` of the lightest above the floor. These, and that sum as one more item, are left to
+ * ss_signs_seek. Returns the abs(sum) reached; fills sign[count] if `witness`. */
+static double sign_items(const search *s, const double *items, size_t count, double sum, way w, bool witness,
+                         int8_t *sign) {
+    size_t light = count;
+    while (light > 0 && items[light - 1] < s->hit / 8) sum -= items[--light];
+    memset(sign + light, -1, count - light);
+    size_t range = (size_t)w.spared * w.stride;
+    size_t heavy = light - (range < light ? range : light / w.stride * w.stride);
+    double spared[SS_SIGNS_ITEMS], left[SS_SIGNS_ITEMS];
+    size_t place[SS_SIGNS_ITEMS], spared_count = 0, at = 0;
+    for (size_t i = 0; i < light; i++) {
+        if (is_spared(i, heavy, w.stride)) {
+            place[spared_count] = i;
+            spared[spared_count++] = items[i];
+            continue;
+        }
         sign[i] = sum > 0 ? -1 : 1;
-        sum += sign[i] * atoms[i];
+        sum += sign[i] * items[i];
     }
-    double items[SS_SIGNS_ITEMS];
     int8_t signs[SS_SIGNS_ITEMS];
-    size_t at = 0;
-    for (; at < spared && atoms[heavy + at] > fabs(sum); at++) items[at] = atoms[heavy + at];
-    items[at] = fabs(sum);
-    for (size_t k = at; k < spared; k++) items[k + 1] = atoms[heavy + k];
-    double distance =
-        0.5 * ss_signs_seek(s->isa, items, spared + 1, 2 * s->hit, s->lists, s->best ? signs : NULL);
-    s->nodes += spared;
+    for (; at < spared_count && spared[at] > fabs(sum); at++) left[at] = spared[at];
+    left[at] = fabs(sum);
+    for (size_t k = at; k < spared_count; k++) left[k + 1] = spared[k];
+    double reached =
+        ss_signs_seek(s->isa, left, spared_count + 1, 2 * s->hit, s->lists, witness ? signs : NULL);
+    if (!witness || reached == INFINITY) return reached;
+    int8_t flip = (signs[at] > 0) == (sum > 0) ? 1 : -1; /* the sum's own sign is given */
+    for (size_t k = 0; k < spared_count; k++) sign[place[k]] = (int8_t)(flip * signs[k < at ? k : k + 1]);
+    return reached;
+}
+
+/* Signs for the atoms themselves. */
+static void seek_atoms(search *s, way w) {
+    int8_t *sign = (int8_t *)s->taken;
+    double distance = 0.5 * sign_items(s, s->atoms, s->n, 0, w, s->best != NULL, sign);
+    s->nodes += w.spared;
+    if (!(distance < s->distance)) return;
+    s->distance = distance;
+    for (size_t i = 0; s->best && i < s->n; i++) s->best[i] = sign[i] > 0;
+}
+
+/* Signs for gaps: the heaviest atom against the lightest, the next against the next; of an odd count the
+ * median is left to be made up for. Both sides get as many atoms: what nearly equal atoms need. The gaps are
+ * spread from large to none, which the search likes. */
+static void seek_gaps(search *s, way w) {
+    size_t half = s->n / 2;
+    double *gaps = s->need + 1, middle = s->n % 2 ? s->atoms[half] : 0;
+    int8_t *sign = (int8_t *)s->taken;
+    for (size_t i = 0; i < half; i++) gaps[i] = s->atoms[i] - s->atoms[s->n - 1 - i];
+    double distance = 0.5 * sign_items(s, gaps, half, middle, w, s->best != NULL, sign);
+    s->nodes += w.spared;
     if (!(distance < s->distance)) return;
     s->distance = distance;
     if (!s->best) return;
-    int8_t flip = (signs[at] > 0) == (sum > 0) ? 1 : -1;
-    for (size_t k = 0; k < spared; k++) sign[heavy + k] = (int8_t)(flip * signs[k < at ? k : k + 1]);
-    for (size_t i = 0; i < s->n; i++) s->best[i] = sign[i] > 0;
+    s->best[half] = 1; /* the median of an odd count; else overwritten below */
+    for (size_t i = 0; i < half; i++) {
+        s->best[i] = sign[i] > 0;
+        s->best[s->n - 1 - i] = sign[i] <= 0;
+    }
 }
 
 /* ---- branch and bound ------------------------------------------------------------------------------ */
@@ -154,6 +198,30 @@ static bool branch_and_bound(search *s, size_t leaf, uint64_t budget) {
     }
 }
 
+/* ---- when to stop ---------------------------------------------------------------------------------- */
+
+/* The coarsest power of two that divides every atom. */
+static double unit_of(const double *atoms, size_t n) {
+    int least = 1 << 20;
+    for (size_t i = 0; i < n; i++) {
+        int exponent;
+        double mantissa = frexp(atoms[i], &exponent); /* times 2^53: an integer */
+        int zeros = __builtin_ctzll((unsigned long long)(mantissa * 0x1p53));
+        least = exponent - 53 + zeros < least ? exponent - 53 + zeros : least;
+    }
+    return ldexp(1, least);
+}
+
+/* A distance that ends the search. Besides the one at which theta is 1 to double precision: all sums are
+ * multiples of a unit, so no distance is below half a unit if the total is odd, and one below a unit is 0 if
+ * it is even. This settles rows that were stored in few bits. */
+static double hit_distance(const double *atoms, size_t n, double total) {
+    double hit = 0.999 * SS_THETA_HIT * total, unit = unit_of(atoms, n), units = total / unit;
+    if (!(units < 0x1p53)) return hit;
+    double lattice = fmod(units, 2) == 1 ? 0.5 * unit : 0.25 * unit;
+    return fmax(hit, lattice);
+}
+
 /* ---- the whole ------------------------------------------------------------------------------------- */
 
 size_t ss_theta_solve_workspace(size_t n) {
@@ -166,22 +234,43 @@ enum {
     FIRST_LOOK = 60 /* nodes before any list is made: a few heavy atoms often leave windows only */
 };
 
+/* Ways to look for a hit, the most promising first; gaps are for nearly equal atoms. */
+static bool seek(search *s) {
+    static const way ways[] = {{true, 64, 1}, {false, 64, 1}, {false, 64, 4}, {true, 64, 4}, {false, 48, 1}};
+    bool nearly_equal = s->atoms[0] <= 4 * s->atoms[s->n - 1];
+    for (size_t k = nearly_equal ? 0 : 1; k < sizeof ways / sizeof *ways; k++) {
+        if (ways[k].stride > 1 && s->n < 256) continue;
+        (ways[k].gaps ? seek_gaps : seek_atoms)(s, ways[k]);
+        if (s->distance <= s->hit) return true;
+    }
+    return false;
+}
+
 static bool run(search *s, uint64_t budget) {
-    static const size_t spared[] = {64, 48, MOST_SEEK};
     if (close_by_windows(s, 0)) return true;
     bool one_leaf = s->n <= SS_SIGNS_LISTS;
     if (!one_leaf && branch_and_bound(s, 0, budget < FIRST_LOOK ? budget : FIRST_LOOK)) return true;
-    if (one_leaf && ss_signs_expected(s->atoms, s->n, 2 * s->hit) < 12)
-        return branch_and_bound(s, s->n, budget);
-    for (size_t k = 0; k < sizeof spared / sizeof *spared; k++) {
-        if (k > 0 && spared[k - 1] >= s->n && spared[k] >= s->n) continue; /* the same again */
-        seek(s, spared[k]);
-        if (s->distance <= s->hit) return true;
-    }
+    bool dense = ss_signs_expected(s->atoms, s->n, 2 * s->hit) >= 12;
+    if ((!one_leaf || dense) && seek(s)) return true;
     return branch_and_bound(s, one_leaf ? s->n : LEAF, budget);
 }
 
-void ss_theta_solve(ss_isa isa, const double *atoms, size_t n, double total, uint64_t budget, uint8_t *subset,
+/* distance of the nearest sum of k largest atoms, k >= 1; tail[0] - tail[k] is that sum */
+static double greedy_gap(const double *tail, size_t n) {
+    double half = 0.5 * tail[0];
+    size_t under = 0, over = n;
+    while (over - under > 1) {
+        size_t middle = (under + over) / 2;
+        if (tail[middle] > half)
+            under = middle;
+        else
+            over = middle;
+    }
+    double gap = fabs(half - tail[over]);
+    return under > 0 ? fmin(gap, fabs(half - tail[under])) : gap;
+}
+
+void ss_theta_solve(ss_isa isa, const double *atoms, size_t n, uint64_t budget, uint8_t *subset,
                     void *workspace, ss_theta_gap *gap) {
     ss_signs_lists *lists = workspace;
     char *rest = (char *)workspace + (sizeof *lists + 63) / 64 * 64;
@@ -207,11 +296,12 @@ void ss_theta_solve(ss_isa isa, const double *atoms, size_t n, double total, uin
                 .taken = taken,
                 .need = need,
                 .best = subset ? best : NULL,
-                .hit = 0.999 * SS_THETA_HIT * total,
+                .hit = count ? hit_distance(sorted, count, tail[0]) : 0,
                 .distance = INFINITY,
                 .lists = lists};
     need[0] = 0.5 * tail[0];
     gap->proved = run(&s, budget);
+    gap->greedy = count ? greedy_gap(tail, count) : 0;
     gap->distance = s.distance;
     gap->nodes = s.nodes;
     if (!subset) return;

@@ -22,19 +22,21 @@
 /* How near a subset comes to half the total. */
 typedef struct ss_theta_gap {
     double distance; /* least distance found, in units of the atoms */
+    double greedy;   /* of the nearest sum of k largest atoms, k >= 1: the certificate of seed 000, D.2 */
     bool proved;     /* no subset is nearer, or the distance is below total x SS_THETA_HIT */
     uint64_t nodes;
 } ss_theta_gap;
 
-/* Any row, any length: `atoms` [n] >= 0, total their sum. `subset` [n], optional, gets 1 for every atom of
+/* Any row, any length: `atoms` [n] >= 0. `subset` [n], optional, gets 1 for every atom of
  * the best subset, else 0. `workspace`: ss_theta_solve_workspace(n) bytes, 64-byte aligned. */
-void ss_theta_solve(ss_isa isa, const double *atoms, size_t n, double total, uint64_t budget, uint8_t *subset,
+void ss_theta_solve(ss_isa isa, const double *atoms, size_t n, uint64_t budget, uint8_t *subset,
                     void *workspace, ss_theta_gap *gap);
 size_t ss_theta_solve_workspace(size_t n);
 
 /* The quick way for rows with many atoms: no sort, a few passes, no proof but a hit. True when it found a
- * subset within total x SS_THETA_HIT; false says nothing. Workspace as above. */
-bool ss_theta_quick(ss_isa isa, const float *atoms, size_t n, double total, void *workspace);
+ * subset within total x SS_THETA_HIT of half; false says nothing. `largest` is the largest atom. Workspace as
+ * above. */
+bool ss_theta_quick(ss_isa isa, const float *atoms, size_t n, double total, float largest, void *workspace);
 
 /* theta from a distance. */
 static inline double ss_theta_from_gap(double distance, double total) {

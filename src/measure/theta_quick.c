@@ -83,6 +83,20 @@ static double fill(parts *p, double gap, double enough) {
     return take_atoms(p, take_blocks(p, gap), enough);
 }
 
+/* Nearly equal atoms cannot make up for a sum that is no multiple of them, but their gaps can: sign single
+ * ones against the sum until it is less than one and an even count is left, then set the heaviest against the
+ * lightest, the next against the next. Atoms that are not nearly equal stay as they are. Returns how many
+ * items are left. */
+static size_t pair_up(const double **atoms, size_t count, double *sum, double *gaps /* [count / 2] */) {
+    const double *x = *atoms;
+    if (x[0] > 2 * x[count - 1]) return count;
+    if (count % 2) *sum = against(*sum, *x++), count--;
+    for (; count > 32 && *sum > x[0]; x += 2, count -= 2) *sum = against(against(*sum, x[0]), x[1]);
+    for (size_t k = 0; k < count / 2; k++) gaps[k] = x[k] - x[count - 1 - k];
+    *atoms = gaps;
+    return count / 2;
+}
+
 /* Signs for the reserve that bring `sum` + signed atoms within the limit of zero. The heavier part is signed
  * against the sum; the `spared` lightest are left to the search. */
 static bool sign_reserve(ss_isa isa, const double *reserve, size_t count, double sum, size_t spared,
@@ -90,7 +104,8 @@ static bool sign_reserve(ss_isa isa, const double *reserve, size_t count, double
     size_t heavier = count - spared, at = 0;
     for (size_t k = 0; k < heavier; k++) sum = against(sum, reserve[k]);
     const double *light = reserve + heavier;
-    double items[SS_THETA_RESERVE + 1];
+    double items[SS_THETA_RESERVE + 1], gaps[SS_THETA_RESERVE / 2];
+    spared = pair_up(&light, spared, &sum, gaps);
     for (; at < spared && light[at] > sum; at++) items[at] = light[at];
     items[at] = sum;
     for (size_t k = at; k < spared; k++) items[k + 1] = light[k];
@@ -99,13 +114,14 @@ static bool sign_reserve(ss_isa isa, const double *reserve, size_t count, double
 
 enum { FEW = 13 /* atoms that close the gap by themselves if they are light enough */ };
 
-bool ss_theta_quick(ss_isa isa, const float *atoms, size_t n, double total, void *workspace) {
+/* Find signs with abs(sum of signed atoms - offset) <= 2 hit. total is the sum of the atoms. */
+static bool sign_row(ss_isa isa, const float *atoms, size_t n, double total, double offset, double hit,
+                     void *workspace) {
     ss_signs_lists *lists = workspace;
     parts p; /* not cleared: only what is written is read */
     p.isa = isa, p.atoms = atoms, p.n = n, p.blocks = (n + SS_THETA_BLOCK - 1) / SS_THETA_BLOCK;
     p.sums = (double *)((char *)workspace + (sizeof *lists + 63) / 64 * 64);
     p.open = (uint8_t *)(p.sums + p.blocks);
-    double hit = 0.999 * SS_THETA_HIT * total;
     float lightest[SS_THETA_RESERVE];
     double reserve[SS_THETA_RESERVE], reserve_sum = 0;
     SS_PICK_LEVEL(isa, ss_theta_lightest)(atoms, n, (float)(hit / 8), lightest);
@@ -120,11 +136,27 @@ bool ss_theta_quick(ss_isa isa, const float *atoms, size_t n, double total, void
 
     p.heavy = (float)(total / MOST_HEAVY);
     p.heavy_count = SS_PICK_LEVEL(isa, ss_theta_blocks)(atoms, n, p.fence, p.heavy, p.sums, p.heavies);
-    double others = total - reserve_sum; /* neither heavy nor in a block nor reserve: to the other side */
-    for (size_t k = 0; k < p.heavy_count; k++) others -= p.heavies[k];
-    for (size_t k = 0; k < p.blocks; k++) others -= p.sums[k];
-    double gap = fill(&p, 0.5 * (total - reserve_sum), 0.1 * reserve_sum);
-    if (2 * fabs(gap) > reserve_sum) return false;
+    /* half of the reserve stays on the filled side, give or take what its signs change; what is neither heavy
+     * nor in a block nor reserve stays on the other */
+    double gap = fill(&p, 0.5 * (total - offset - reserve_sum), 0.1 * reserve_sum);
+    double sum = fabs(2 * gap);
+    if (sum > reserve_sum) return false;
     bool light = ss_signs_expected(reserve + count - FEW, FEW, 2 * hit) >= 40;
-    return sign_reserve(isa, reserve, count, 2 * gap, light ? FEW : count, 2 * hit, lists);
+    return sign_reserve(isa, reserve, count, sum, light ? FEW : count, 2 * hit, lists);
+}
+
+/* Nearly equal atoms: each side must have half of them. Two and two are set against each other, which leaves
+ * the signs of their gaps to choose; of an odd count, one atom is left to be made up for. */
+static bool sign_gaps(ss_isa isa, const float *atoms, size_t n, float largest, double hit, void *workspace) {
+    size_t half = n / 2;
+    float *gaps = (float *)((char *)workspace + ss_theta_solve_workspace(n)) - (half + SS_THETA_BLOCK);
+    double sum, odd = n % 2 ? atoms[n - 1] : 0;
+    float least = SS_PICK_LEVEL(isa, ss_theta_fold)(atoms, n, half, gaps, &sum);
+    return largest <= 2 * least && odd <= sum && sign_row(isa, gaps, half, sum, odd, hit, workspace);
+}
+
+bool ss_theta_quick(ss_isa isa, const float *atoms, size_t n, double total, float largest, void *workspace) {
+    double hit = 0.999 * SS_THETA_HIT * total;
+    if (largest * (double)n < 4 * total && sign_gaps(isa, atoms, n, largest, hit, workspace)) return true;
+    return sign_row(isa, atoms, n, total, 0, hit, workspace);
 }

@@ -9,52 +9,65 @@
 
 /* ---- two lists ------------------------------------------------------------------------------------- */
 
-/* from[] holds `count` values, ascending and symmetric about 0; to[] gets the 2 count values from[] +- item,
- * likewise. Only the lower half is merged, from its two ends at once: two chains of compares that do not wait
- * for each other. The upper half is its mirror image. */
-static void merge_item(const double *from, size_t count, double item, double *to) {
-    size_t up_minus = 0, up_plus = 0;
-    size_t down_plus = 0; /* how many of from[] + item are in the lower half */
+/* One merge under way: from[] holds `count` values, ascending and symmetric about 0; to[] gets the 2 count
+ * values from[] +- item, likewise. Only the lower half is merged, from its two ends at once; the upper half
+ * is its mirror image. A merge waits for its own compares: two ends of two lists make four chains that do not
+ * wait for each other. */
+typedef struct merge {
+    const double *from;
+    double *to, item;
+    size_t count, up_minus, up_plus, down_minus, down_plus;
+} merge;
+
+static merge merge_begin(const double *from, size_t count, double item, double *to) {
+    size_t plus = 0; /* how many of from[] + item are in the lower half */
     for (size_t step = count; step > 0; step /= 2)
-        while (down_plus + step <= count && from[down_plus + step - 1] < -item) down_plus += step;
-    size_t down_minus = count - down_plus;
-    for (size_t k = 0; k < count / 2; k++) {
-        double minus = from[up_minus] - item, plus = from[up_plus] + item;
-        bool first = minus <= plus;
-        double low = first ? minus : plus;
-        up_minus += first, up_plus += !first;
-        /* a side that is used up counts as minus infinity: never the larger */
-        double last_minus = down_minus ? from[down_minus - 1] - item : -INFINITY;
-        double last_plus = down_plus ? from[down_plus - 1] + item : -INFINITY;
-        bool last = last_minus >= last_plus;
-        double high = last ? last_minus : last_plus;
-        down_minus -= last, down_plus -= !last;
-        to[k] = low, to[2 * count - 1 - k] = -low;
-        to[count - 1 - k] = high, to[count + k] = -high;
-    }
+        while (plus + step <= count && from[plus + step - 1] < -item) plus += step;
+    return (merge){from, to, item, count, 0, 0, count - plus, plus};
 }
 
-static void list_sums(double *list, double *scratch, const double *items, size_t count, size_t stride) {
-    size_t used = (count + stride - 1) / stride;
-    double *from = used % 2 ? list : scratch, *to = used % 2 ? scratch : list;
-    if (used == 0) {
-        list[0] = 0;
-    } else {
-        from[0] = -items[0], from[1] = items[0];
+static inline void merge_step(merge *m, size_t k) {
+    double minus = m->from[m->up_minus] - m->item, plus = m->from[m->up_plus] + m->item;
+    bool first = minus <= plus;
+    double low = first ? minus : plus;
+    m->up_minus += first, m->up_plus += !first;
+    /* a side that is used up counts as minus infinity: never the larger */
+    double last_minus = m->down_minus ? m->from[m->down_minus - 1] - m->item : -INFINITY;
+    double last_plus = m->down_plus ? m->from[m->down_plus - 1] + m->item : -INFINITY;
+    bool last = last_minus >= last_plus;
+    double high = last ? last_minus : last_plus;
+    m->down_minus -= last, m->down_plus -= !last;
+    m->to[k] = low, m->to[2 * m->count - 1 - k] = -low;
+    m->to[m->count - 1 - k] = high, m->to[m->count + k] = -high;
+}
+
+/* Two lists that grow in step: list a has as many items as b or one more. */
+static void list_sums(ss_signs_lists *lists) {
+    size_t in_a = (lists->count + 1) / 2, in_b = lists->count / 2;
+    const double *items = lists->items;
+    double *from_a = in_a % 2 ? lists->a : lists->scratch_a, *to_a = in_a % 2 ? lists->scratch_a : lists->a;
+    double *from_b = in_b % 2 ? lists->b : lists->scratch_b, *to_b = in_b % 2 ? lists->scratch_b : lists->b;
+    lists->a[0] = lists->b[0] = 0;
+    if (in_a) from_a[0] = -items[0], from_a[1] = items[0];
+    if (in_b) from_b[0] = -items[1], from_b[1] = items[1];
+    for (size_t k = 1; k < in_a; k++) {
+        merge a = merge_begin(from_a, (size_t)1 << k, items[2 * k], to_a);
+        if (k < in_b) {
+            merge b = merge_begin(from_b, (size_t)1 << k, items[2 * k + 1], to_b);
+            for (size_t step = 0; step < a.count / 2; step++) merge_step(&a, step), merge_step(&b, step);
+            to_b = from_b, from_b = b.to;
+        } else {
+            for (size_t step = 0; step < a.count / 2; step++) merge_step(&a, step);
+        }
+        to_a = from_a, from_a = a.to;
     }
-    for (size_t k = 1; k < used; k++) {
-        merge_item(from, (size_t)1 << k, items[k * stride], to);
-        double *done = to;
-        to = from, from = done;
-    }
-    for (size_t k = 0; k < SS_THETA_PAD; k++) list[((size_t)1 << used) + k] = INFINITY;
+    for (size_t k = 0; k < SS_THETA_PAD; k++) lists->a[((size_t)1 << in_a) + k] = INFINITY;
 }
 
 void ss_signs_list(ss_signs_lists *lists, const double *items, size_t count) {
     memcpy(lists->items, items, count * sizeof *items);
     lists->count = count;
-    list_sums(lists->a, lists->scratch, items, count, 2);
-    list_sums(lists->b, lists->scratch, items + 1, count ? count - 1 : 0, 2);
+    list_sums(lists);
 }
 
 /* which signs of items 0, 2, 4, ... make `sum`: the nearest of all, as their order of adding may differ */
@@ -100,7 +113,9 @@ enum {
     FIXED = 4,        /* of them, items in one block of 16 sums */
     FEWEST = 12       /* differencing stops here: fewer items save nothing */
 };
-static const double enough = 12; /* expected hits: then a miss has odds of e^-12 */
+/* Expected hits h leave odds of e^-h for a miss. Lists cost much more than the float kernel and than another
+ * try. */
+static const double enough = 12, enough_of_lists = 4;
 
 /* Items that descend from `head` on; item k is node id[k], and a difference is its first child minus its
  * second. */
@@ -130,7 +145,8 @@ static bool may_difference(const queue *q, double limit) {
     const double *value = q->value + q->head;
     double square = (value[0] - value[1]) * (value[0] - value[1]);
     for (size_t k = 2; k < count; k++) square += value[k] * value[k];
-    return ldexp(limit, (int)count - 1) >= enough * 2.5066282746310002 * sqrt(square);
+    double wanted = count - 1 <= ALL_AT_ONCE ? enough : enough_of_lists;
+    return ldexp(limit, (int)count - 1) >= wanted * 2.5066282746310002 * sqrt(square);
 }
 
 /* every combination of up to ALL_AT_ONCE items in float32, in blocks of 16; the last item's sign is fixed */

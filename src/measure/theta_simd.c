@@ -36,6 +36,28 @@ static inline vf load_part(const float *atoms, size_t n, size_t begin) {
     return begin < n ? vf_load_tail(atoms + begin, n - begin, 0) : vf_all(0);
 }
 
+float SS_AT_LEVEL(ss_theta_fold)(const float *atoms, size_t n, size_t half, float *gaps, double *sum) {
+    vf least = vf_all(INFINITY);
+    vd sums = vd_all(0);
+    for (size_t i = 0; i < half; i += SS_LANES) {
+        size_t count = half - i;
+        bool whole = count >= SS_LANES;
+        vf a = whole ? vf_load(atoms + i) : vf_load_tail(atoms + i, count, 0);
+        vf b = whole ? vf_load(atoms + i + half) : vf_load_tail(atoms + i + half, count, 0);
+        vf gap = vf_max(a, b) - vf_min(a, b);
+        sums += vd_low(gap) + vd_high(gap);
+        if (whole)
+            vf_store(gaps + i, gap);
+        else
+            vf_store_tail(gaps + i, gap, count);
+    }
+    *sum = vd_sum(sums);
+    for (size_t i = 0; i < n; i += SS_LANES)
+        least =
+            vf_min(least, n - i >= SS_LANES ? vf_load(atoms + i) : vf_load_tail(atoms + i, n - i, INFINITY));
+    return -vf_top(-least);
+}
+
 void SS_AT_LEVEL(ss_theta_lightest)(const float *atoms, size_t n, float floor, float *lightest) {
     const vf none = vf_all(INFINITY), least = vf_all(floor);
     for (size_t part = 0; part < PARTS; part++) {

@@ -16,6 +16,12 @@ enum {
     SS_THETA_PAD = 16      /* infinite doubles after the sorted list that a scan reads */
 };
 
+/* gaps[i] = abs(atoms[i] - atoms[i + half]), 2 half <= n; *sum is their sum in double. Returns the least atom
+ * of all n: the gaps are exact in float32 when the largest atom is at most twice that. */
+SS_DECLARE_LEVELS(float, ss_theta_fold,
+                  (const float *atoms /* [n] */, size_t n, size_t half, float *gaps /* [half] */,
+                   double *sum))
+
 /* Of every column (atom index mod 16), the 4 least atoms >= floor, ascending; infinity where there are fewer.
  */
 SS_DECLARE_LEVELS(void, ss_theta_lightest,

@@ -2,6 +2,7 @@
 #ifndef SS_PROBE_KEYS_IMPL_H
 #define SS_PROBE_KEYS_IMPL_H
 
+#include "measure/sink.h"
 #include "probe/bins.h"
 #include "probe/columns.h"
 #include "probe/keys_probe.h"
@@ -24,23 +25,18 @@ typedef struct ss_keys_worker_head {
 
 typedef struct ss_keys_worker {
     double *column;             /* [H][T + 1] weight on each key */
-    int64_t *views;             /* [H][T + 1] rows that may see each key, as differences */
+    size_t *views;              /* [H][T + 1] rows that may see each key, as differences that wrap */
     double *cells;              /* [H][bins][bins] weight of query bins on key bins */
     float *sums;                /* [T] of the run of rows being added; zero between runs */
     ss_keys_worker_head *heads; /* [H] */
 } ss_keys_worker;
-
-typedef struct ss_top_key {
-    size_t key;
-    double weight; /* mean over the rows that may see it */
-} ss_top_key;
 
 /* The answers for one head; NaN where there is none. */
 typedef struct ss_keys_head {
     size_t rows;
     double first_key, sink_rate, sink_weight, sink_value_share;
     double prev_token, same_token, induction, dominance;
-    ss_top_key top[SS_TOP_KEYS]; /* the first is the sink key */
+    ss_sink top[SS_TOP_KEYS]; /* the first is the sink key */
     size_t top_count;
     float first_key_profile[SS_MAX_BINS];
 } ss_keys_head;

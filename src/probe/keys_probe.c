@@ -1,6 +1,6 @@
 /* Where heads look: gathering. Workers add up the rows of a layer, each for itself; the `heads` event reduces
  * them in the order of the workers and leaves one struct of answers a head (keys_report.c writes those).
- * Relies on: probe/columns (sums), probe/values (the sink's column), base/team. */
+ * Relies on: probe/columns (sums), measure/sink, probe/values (the sink's column), base/team. */
 #include "probe/keys_impl.h"
 
 #include "base/team.h"
@@ -151,7 +151,7 @@ static void add_single_keys(const ss_keys_probe *probe, const ss_row_block *bloc
 
 static void count_views(const ss_keys_probe *probe, ss_keys_worker *worker, const ss_row_block *block,
                         size_t r) {
-    int64_t *views = worker->views + block->head * (probe->tokens + 1);
+    size_t *views = worker->views + block->head * (probe->tokens + 1);
     views[block->first_key[r]]++; /* differences: summed along the keys when the layer is done */
     views[block->first_key[r] + block->support[r]]--;
 }
@@ -208,7 +208,7 @@ static void fold(ss_keys_probe *probe, size_t head) {
         for (size_t c = head * cells; c < (head + 1) * cells; c++) to->cells[c] += from->cells[c];
         add_worker_head(probe, &to->heads[head], &from->heads[head]);
     }
-    int64_t *views = to->views + head * (tokens + 1);
+    size_t *views = to->views + head * (tokens + 1);
     for (size_t j = 1; j < tokens; j++) views[j] += views[j - 1];
 }
 
@@ -216,29 +216,19 @@ static double mean_of(double sum, size_t count) {
     return count ? sum / (double)count : NAN;
 }
 
-/* Insert a key among the strongest so far, ties after the earlier key. */
-static void offer(ss_keys_head *head, size_t key, double weight) {
-    size_t place = head->top_count;
-    while (place > 0 && head->top[place - 1].weight < weight) place--;
-    if (place == SS_TOP_KEYS) return;
-    if (head->top_count < SS_TOP_KEYS) head->top_count++;
-    for (size_t i = head->top_count - 1; i > place; i--) head->top[i] = head->top[i - 1];
-    head->top[place] = (ss_top_key){.key = key, .weight = weight};
-}
-
-/* The strongest keys among those seen by at least a quarter as many rows as the most seen one. */
-static void find_strongest(const ss_keys_probe *probe, ss_keys_head *head, const double *column,
-                           const int64_t *views) {
-    int64_t most = 0;
+/* The strongest keys among those seen by at least a quarter as many rows as the most seen one; the others are
+ * taken for not seen. */
+static size_t find_strongest(const ss_keys_probe *probe, const double *column, size_t *views, ss_sink *top) {
+    size_t most = 0;
+    for (size_t j = 0; j < probe->tokens; j++) most = views[j] > most ? views[j] : most;
     for (size_t j = 0; j < probe->tokens; j++)
-        if (views[j] > most) most = views[j];
-    for (size_t j = 0; j < probe->tokens; j++)
-        if (views[j] > 0 && 4 * views[j] >= most) offer(head, j, column[j] / (double)views[j]);
+        if (views[j] < most / 4 + (most % 4 != 0)) views[j] = 0;
+    return ss_sink_top(column, views, probe->tokens, top, SS_TOP_KEYS);
 }
 
 static void finish_head(ss_keys_probe *probe, size_t layer, size_t h) {
     size_t bins = probe->bins, place = layer * probe->config->heads + h;
-    const ss_keys_worker *sums = &probe->workers[0];
+    ss_keys_worker *sums = &probe->workers[0];
     const ss_keys_worker_head *single = &sums->heads[h];
     ss_keys_head *head = &probe->heads[place];
     double first_key = 0;
@@ -252,13 +242,13 @@ static void finish_head(ss_keys_probe *probe, size_t layer, size_t h) {
                 rows ? (float)(sums->cells[(h * bins + b) * bins + k] / (double)rows) : 0;
     }
     head->first_key = mean_of(first_key, head->rows);
-    head->sink_rate = head->rows ? head->first_key > probe->sink_threshold : NAN;
+    head->sink_rate = ss_sink_rate(head->first_key, probe->sink_threshold);
     head->prev_token = mean_of(single->prev_token.sum, single->prev_token.count);
     head->same_token = mean_of(single->same_token.sum, single->same_token.count);
     head->induction = mean_of(single->induction.sum, single->induction.count);
     head->dominance = single->dominance > 0 ? single->dominance : NAN;
-    find_strongest(probe, head, sums->column + h * (probe->tokens + 1),
-                   sums->views + h * (probe->tokens + 1));
+    head->top_count = find_strongest(probe, sums->column + h * (probe->tokens + 1),
+                                     sums->views + h * (probe->tokens + 1), head->top);
     head->sink_weight = head->top_count ? head->top[0].weight : NAN;
     head->sink_value_share = NAN;
 }

@@ -63,19 +63,21 @@ static size_t gather(const ss_rows_probe *probe, size_t layer, size_t head, size
     return count;
 }
 
+/* Summaries use up their values, so the pooled one gathers again. */
 static void summarise(void *context, size_t index, int worker) {
     digest *d = context;
     const ss_rows_probe *probe = d->probe;
     size_t layer = index / SS_ROW_MEASURES, measure = index % SS_ROW_MEASURES, heads = probe->config->heads;
     double *values = d->scratch + (size_t)worker * heads * probe->tokens;
-    size_t filled = 0;
     for (size_t h = 0; h < heads; h++) {
-        if (!ss_report_has_head(d->report, layer, h)) continue;
-        size_t count = gather(probe, layer, h, measure, values + filled);
-        summaries_of(d, layer, h)[measure] = ss_summarize(values + filled, count);
-        filled += count;
+        size_t count = gather(probe, layer, h, measure, values);
+        summaries_of(d, layer, h)[measure] = ss_summarize_double(values, count);
     }
-    summaries_of(d, layer, heads)[measure] = ss_summarize(values, filled);
+    size_t filled = 0;
+    for (size_t h = 0; h < heads; h++)
+        if (ss_report_has_head(d->report, layer, h))
+            filled += gather(probe, layer, h, measure, values + filled);
+    summaries_of(d, layer, heads)[measure] = ss_summarize_double(values, filled);
 }
 
 /* ---- counts and profiles ---- */

@@ -12,7 +12,8 @@ static inline float dot(const float *x, const float *y, size_t width) {
     }
     for (; e + SS_LANES <= width; e += SS_LANES) even += vf_load(x + e) * vf_load(y + e);
     if (e < width) odd += vf_load_tail(x + e, width - e, 0) * vf_load_tail(y + e, width - e, 0);
-    return (float)(vd_sum(vd_low(even) + vd_low(odd)) + vd_sum(vd_high(even) + vd_high(odd)));
+    vf sum = even + odd;
+    return (float)vd_sum(vd_low(sum) + vd_high(sum));
 }
 
 void SS_AT_LEVEL(ss_dots)(const float *x, const float *rows, size_t stride, size_t count, size_t width,

@@ -17,14 +17,14 @@ static const struct {
     double float16_max;    /* the largest finite float16 */
     double induction;      /* a head that mostly looks at what followed last time */
     double previous;       /* a head that mostly looks one token back */
-    double scale_driven;   /* share of nearly one-hot rows that vanish when vectors are scaled to RMS 1 */
+    double scale_driven;   /* share of a head's rows that are one-hot only by the size of its vectors */
     double least_rows;     /* fewer rows than this say nothing about a head */
 } limits = {.saturated_head = 0.5,
             .high_logit = 100,
             .float16_max = 65504,
             .induction = 0.5,
             .previous = 0.5,
-            .scale_driven = 0.5,
+            .scale_driven = 0.25,
             .least_rows = 8};
 
 #if defined(__GNUC__)
@@ -101,25 +101,24 @@ static void saturated_heads(ss_result *r) {
 
 static void scale_driven_heads(ss_result *r) {
     const json_t *layer, *head;
-    size_t i, j, heads = 0;
-    extreme worst = {.above = limits.scale_driven};
+    size_t i, j;
+    extreme e = {.above = limits.scale_driven};
     json_array_foreach(json_object_get(r->root, "layers"), i, layer) {
         json_array_foreach(json_object_get(layer, "heads"), j, head) {
-            double scale = ss_number_at(head, "scale_driven"), genuine = ss_number_at(head, "genuine");
-            if (!(scale + genuine >= limits.least_rows) || scale / (scale + genuine) <= limits.scale_driven)
-                continue;
+            const double share = ss_number_at(head, "scale_driven") / ss_number_at(head, "rows");
             const ss_place place = {"head", (size_t)ss_number_at(layer, "index"),
                                     (size_t)ss_number_at(head, "index"), head};
-            compare(&worst, &place, scale / (scale + genuine));
-            heads++;
+            if (isfinite(share)) compare(&e, &place, share);
         }
     }
-    if (heads == 0) return;
-    say(r, found("scale-driven", SS_SEVERITY_WARNING, &worst, "scale_driven"),
-        "In %zu head%s most nearly one-hot rows come from the size of queries and keys, not from their "
-        "direction: scaled "
-        "to RMS 1 they open up. QK-normalisation or a smaller scale would help. Most: layer %zu head %zu.",
-        heads, heads == 1 ? "" : "s", worst.place.layer, worst.place.head);
+    if (e.count == 0) return;
+    say(r, found("scale-driven", SS_SEVERITY_WARNING, &e, "scale_driven"),
+        "In %zu head%s more than a quarter of the rows are one-hot (p_max >= .99) only because queries and "
+        "keys "
+        "are large: scaled to RMS 1 they open up. QK-normalisation or a smaller scale would help. Most: "
+        "layer %zu "
+        "head %zu, %.0f%% of its rows.",
+        e.count, e.count == 1 ? "" : "s", e.place.layer, e.place.head, 100 * e.value);
 }
 
 static void largest_logit(ss_result *r) {

@@ -119,6 +119,9 @@ static void add_warnings(inspection *n) {
             n->result, "double-bos", SS_SEVERITY_WARNING,
             "The text starts with a begin-of-text token and the tokenizer added one too: remove the "
             "typed one, or give --no-special.");
+    if (n->encoding.dropped > 0)
+        ss_result_note(n->result, "dropped-text", SS_SEVERITY_WARNING,
+                       "Parts of the text have no token in this vocabulary and were left out.");
     if (n->tokens < n->given)
         ss_result_note(
             n->result, "cut", SS_SEVERITY_INFO,

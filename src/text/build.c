@@ -202,8 +202,8 @@ ss_status ss_parse_config(const char *where, ss_string_view bytes, json_t **conf
     return ss_fail(error, SS_E_FORMAT, where, "the tokenizer's configuration is not a JSON object");
 }
 
-/* A token is given as its text, or as an object with the text as "content". */
-static const char *token_text(const json_t *value) {
+const char *ss_config_token(const json_t *config, const char *key) {
+    const json_t *value = json_object_get(config, key);
     if (json_is_object(value)) value = json_object_get(value, "content");
     return json_string_value(value);
 }
@@ -218,7 +218,7 @@ static ss_status take_role(ss_tokenizer *tokenizer, const char *where, const str
 
 ss_status ss_build_config(ss_tokenizer *tokenizer, const char *where, const json_t *config, ss_error *error) {
     for (size_t i = 0; i < sizeof roles / sizeof *roles; i++) {
-        const char *name = token_text(json_object_get(config, roles[i].key));
+        const char *name = ss_config_token(config, roles[i].key);
         for (size_t j = 0; j < 3 && !config && !name; j++) {
             const char *usual = roles[i].usual[j];
             if (usual && ss_tokenizer_find(tokenizer, usual, strlen(usual)) != SS_NO_TOKEN) name = usual;

@@ -90,6 +90,12 @@ ss_status ss_build_config(ss_tokenizer *tokenizer, const char *where, const json
 /* Parse tokenizer_config.json; *config is NULL for an empty view. */
 ss_status ss_parse_config(const char *where, ss_string_view bytes, json_t **config, ss_error *error);
 
-#define SS_TOKENIZER_LIMIT ((size_t)32 << 20) /* bytes of a tokenizer.json or a vocabulary */
+/* The text of the token that `config` (may be NULL) names as `key`: a string, or an object with "content". Or
+ * NULL. */
+const char *ss_config_token(const json_t *config, const char *key);
+
+/* Bytes of a tokenizer.json or a vocabulary. The largest known byte-level ones have 28 MB and 1.6 million
+ * values, which formats/json bounds by the bytes. */
+#define SS_TOKENIZER_LIMIT ((size_t)64 << 20)
 
 #endif

@@ -47,9 +47,17 @@ static ss_status lower(uint32_t c, points *out, ss_error *error) {
     return SS_OK;
 }
 
+/* Characters younger than the library's normal forms: it leaves alone what utf8proc 2.8 (Unicode 15) takes
+ * apart. */
+static const ss_code_range young[] = {{0x32FF, 0x32FF},   {0xA7F2, 0xA7F4},   {0xAB69, 0xAB69},
+                                      {0x10781, 0x107BA}, {0x11938, 0x11938}, {0x1E030, 0x1E06D},
+                                      {0x1F16C, 0x1F16C}, {0x1FBF0, 0x1FBF9}};
+static const ss_code_class never_decomposed = {young, sizeof young / sizeof *young};
+
 static ss_status decompose_by(uint32_t c, utf8proc_option_t form, points *out, ss_error *error) {
     int32_t parts[32]; /* the longest decomposition, of U+FDFA, has 18 */
     int unused = 0;
+    if (c < 0x80 || ss_in_class(never_decomposed, c)) return add_point(out, c, error);
     utf8proc_ssize_t count = utf8proc_decompose_char((int32_t)c, parts, 32, form, &unused);
     if (count < 0 || count > 32) return add_point(out, c, error);
     for (utf8proc_ssize_t i = 0; i < count; i++) SS_TRY(add_point(out, (uint32_t)parts[i], error));

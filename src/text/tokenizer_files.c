@@ -147,7 +147,7 @@ static ss_status load_bert(ss_tokenizer *tokenizer, const char *where, ss_string
     for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
         SS_TRY(ss_build_special(tokenizer, where, usual[i], error));
     SS_TRY(ss_build_config(tokenizer, where, config, error));
-    const char *unknown = json_string_value(json_object_get(config, "unk_token"));
+    const char *unknown = ss_config_token(config, "unk_token");
     SS_TRY(ss_build_wordpiece(tokenizer, where, unknown ? unknown : "[UNK]", "##", 100, error));
     ss_special_ids *ids = &tokenizer->specials;
     if (ids->cls == SS_NO_TOKEN) ids->cls = ss_tokenizer_find(tokenizer, "[CLS]", 5);

@@ -25,6 +25,8 @@ THREADS = (1, 2)
 SKIPPED = 77
 ROUNDING = 1e-5     # between two levels of instructions, relative above 1
 SHOWN_MISSES = 10
+PATIENCE = 300      # seconds for one run, of which most take a fraction of one
+PATIENT = {**os.environ, "OMP_WAIT_POLICY": "passive"}  # threads that spin slow each other down on a busy machine
 
 
 class Report:
@@ -48,7 +50,10 @@ class Report:
 def inspect(program, model, *options):
     """(document, misses): the result of one run, or why there is none."""
     command = [program, "inspect", str(model), *map(str, options), "--json", "-"]
-    run = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    try:
+        run = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, env=PATIENT)
+    except subprocess.TimeoutExpired:
+        return None, [f"no answer after {PATIENCE} s"]
     if run.returncode:
         return None, [f"exit status {run.returncode}: {run.stderr.strip()}"]
     try:

@@ -42,10 +42,23 @@ static void a_document_over_the_limit_is_refused_unread(void **state) {
     (void)state;
     json_t *document = NULL;
     ss_error error;
-    assert_int_equal(ss_json_parse("big.json", "[1, 2]", 6, 5, &document, &error), SS_E_FORMAT);
-    assert_string_equal(error.message, "6 bytes of JSON are more than the limit of 5");
-    assert_int_equal(ss_json_parse("big.json", "[1, 2]", 6, 6, &document, &error), SS_OK);
+    assert_int_equal(ss_json_parse("big.json", "[1]", 3, 2, &document, &error), SS_E_FORMAT);
+    assert_string_equal(error.message, "3 bytes of JSON are more than the limit of 2");
+    assert_int_equal(ss_json_parse("big.json", "[1]", 3, 64, &document, &error), SS_OK);
     json_decref(document);
+}
+
+static void a_document_of_too_many_values_is_refused_unread(void **state) {
+    (void)state;
+    json_t *document = NULL;
+    ss_error error;
+    /* under a limit of 96 bytes: three values, with commas and brackets in strings not counted */
+    assert_int_equal(ss_json_parse("v.json", "[1, \"[,[,\"]", 11, 96, &document, &error), SS_OK);
+    json_decref(document);
+    document = NULL;
+    assert_int_equal(ss_json_parse("v.json", "[1, 2, [3]]", 11, 96, &document, &error), SS_E_FORMAT);
+    assert_non_null(strstr(error.message, "too many values"));
+    assert_null(document);
 }
 
 static void nesting_is_limited(void **state) {
@@ -174,6 +187,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(broken_documents_are_refused_with_line_and_byte),
         cmocka_unit_test(a_document_over_the_limit_is_refused_unread),
+        cmocka_unit_test(a_document_of_too_many_values_is_refused_unread),
         cmocka_unit_test(nesting_is_limited),
         cmocka_unit_test(brackets_in_strings_do_not_nest),
         cmocka_unit_test(escape_bytes_in_messages_are_replaced),

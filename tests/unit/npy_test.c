@@ -417,6 +417,10 @@ static void members_that_lie_about_size_or_sum_are_refused(void **state) {
         assert_int_equal(read_tampered("deflated", NULL, &error), SS_E_FORMAT);
     }
     load_archive(&path);
+    central_entry("deflated.npy")[24] ^= 0x40; /* 64 bytes less than there are */
+    assert_int_equal(read_tampered("deflated", NULL, &error), SS_E_FORMAT);
+    assert_non_null(strstr(error.message, "size it claims"));
+    load_archive(&path);
     central_entry("deflated.npy")[10] = 12; /* bzip2 */
     assert_int_equal(read_tampered("deflated", NULL, &error), SS_E_UNSUPPORTED);
     assert_non_null(strstr(error.message, "method 12"));

@@ -76,9 +76,9 @@ export function svgFile(element) {
 }
 
 // One tooltip for the whole page; the text it shows is also the label of what it describes.
-const tip = h('div', {class: 'tip', 'aria-hidden': 'true'});
+let tip;
 export function showTip(text, x, y) {
-  if (!tip.isConnected) document.body.append(tip);
+  if (!tip) document.body.append(tip = h('div', {class: 'tip', 'aria-hidden': 'true'}));
   tip.textContent = text;
   tip.classList.add('on');
   const {width, height} = tip.getBoundingClientRect();
@@ -86,4 +86,4 @@ export function showTip(text, x, y) {
   const top = y + 18 + height > innerHeight ? y - height - 12 : y + 18;
   tip.style.transform = `translate(${Math.round(left)}px, ${Math.round(Math.max(8, top))}px)`;
 }
-export const hideTip = () => tip.classList.remove('on');
+export const hideTip = () => tip?.classList.remove('on');

@@ -35,7 +35,14 @@ export function percent(share) {
   return `${Number(value.toPrecision(value >= 99 ? 3 : 2))} %`;
 }
 
-export const count = (n, one, many = `${one}s`) => `${n.toLocaleString('en')} ${n === 1 ? one : many}`;
+export const whole = n => (typeof n === 'number' ? n.toLocaleString('en') : '–');
+export const count = (n, one, many = `${one}s`) => `${whole(n)} ${n === 1 ? one : many}`;
+
+// The first of 1, 2, 5 times a power of ten at or above a positive number, but never above `most`.
+export function roundUp(value, most = Infinity) {
+  const unit = 10 ** Math.floor(Math.log10(value));
+  return Math.min(most, [1, 2, 5, 10].map(step => step * unit).find(step => step >= value * (1 - 1e-12)));
+}
 
 // A token so that blanks can be seen.
 export function visible(text) {

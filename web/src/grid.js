@@ -53,7 +53,7 @@ export function createGrid({label, heads, axes = ['layer', 'head'], onpick}) {
       const shade = amount === null ? null : colour(amount);
       element.style.background = shade ? css(shade) : '';
       element.style.color = shade ? inkOn(shade) : '';
-      element.textContent = short(amount);
+      element.dataset.text = short(amount); // drawn by the style: the label says it in full
       element.setAttribute('aria-label', tell(layer, head));
       element.classList.toggle('warned', marks.has(index));
     }

@@ -1,7 +1,7 @@
 // The page: unpacks the result documents, keeps what the reader chose, and shows the sections that a kind of result has.
 import {choice, h, replace, switcher} from './dom.js';
 import {big, count} from './format.js';
-import {commonName, headMetrics, shortName, tokenCount} from './result.js';
+import {commonName, complete, headMetrics, shortName, tokenCount} from './result.js';
 import {createState} from './state.js';
 import {theme} from './theme.js';
 import {unpack} from './unpack.js';
@@ -57,7 +57,7 @@ const checker = documents => chosen => {
 function facts(doc) {
   const {model, input} = doc;
   if (doc.command === 'theta') return [`${input?.kind ?? 'rows'} of shape ${(input?.shape ?? []).join(' × ')}`, input?.support && `support: ${input.support}`, typeof input?.tau === 'number' && `temperature ${input.tau}`].filter(Boolean);
-  return [model?.architecture, `${count(model.layers, 'layer')} × ${count(model.heads, 'head')}`, `${big(model.parameters)} parameters`, model.weights, `${count(tokenCount(doc), 'token')} of ${input?.name}`].filter(Boolean);
+  return [model.file !== model.name && model.file, model.architecture, `${count(model.layers, 'layer')} × ${count(model.heads, 'head')}`, `${big(model.parameters)} parameters`, model.weights, `${count(tokenCount(doc), 'token')} of ${input?.name}`].filter(Boolean);
 }
 
 function themeSwitch() {
@@ -67,7 +67,7 @@ function themeSwitch() {
 
 function header(context, documents) {
   const {a, b, state} = context;
-  const names = documents.map((doc, index) => [String(index), documents.length > 1 ? `${index + 1}. ${doc.model?.name ?? doc.command} · ${doc.input?.name ?? ''}` : '']);
+  const names = documents.map((doc, index) => [String(index), documents.length > 1 ? `${index + 1}. ${[doc.model?.name ?? doc.command, doc.input?.name, doc.settings?.dtype].filter(Boolean).join(' · ')}` : '']);
   const chooser = documents.length > 1 && [
     choice({label: 'Result', value: String(state.get().doc), options: names, onchange: value => state.set({doc: Number(value), with: null})}).node,
     choice({label: 'Compare with', value: String(state.get().with ?? ''), options: [['', 'nothing'], ...names.filter(([index]) => documents[index].command === a.command && Number(index) !== state.get().doc)],
@@ -127,7 +127,7 @@ function page(documents) {
 async function open() {
   const root = document.getElementById('page');
   try {
-    page(await unpack(document.getElementById('documents').textContent));
+    page((await unpack(document.getElementById('documents').textContent)).map(complete));
   } catch (problem) {
     replace(root, h('p', {class: 'notice', role: 'alert'}, `This report cannot be shown. ${problem.message}`));
     throw problem;

@@ -3,7 +3,7 @@
 import {amount, hex} from './colour.js';
 import {h, s} from './dom.js';
 import {number, visible} from './format.js';
-import {binRange, mapBytes, mapWeight, phrase, tokenCount} from './result.js';
+import {binRange, hasRows, mapBytes, mapWeight, phrase, tokenCount} from './result.js';
 
 const STEPS = {ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1]};
 const NAMES_FROM = 8; // pixels a cell needs before tokens are named along the sides
@@ -20,9 +20,9 @@ export const binPlace = (bin, bins, total) => {
   return from === to ? `token ${from}` : `tokens ${from}–${to}`;
 };
 
-// Is the key bin hidden from the whole query bin? (causal models)
-const hidden = (doc, map, query, key) => doc.model?.causal &&
-  binRange(key, map.keys, tokenCount(doc))[0] > binRange(query, map.queries, tokenCount(doc))[1];
+// Is the key bin hidden from the whole query bin (causal models), or has the bin no row that counts?
+const hidden = (doc, map, query, key) => !hasRows(map, query) || (doc.model?.causal &&
+  binRange(key, map.keys, tokenCount(doc))[0] > binRange(query, map.queries, tokenCount(doc))[1]);
 
 // onpick(token) is called with the first token of the chosen key.
 export function createMap({onpick}) {
@@ -44,8 +44,8 @@ export function createMap({onpick}) {
       width: `${100 / map.keys}%`, height: `${100 / map.queries}%`,
     });
     const total = tokenCount(doc);
-    reading.textContent = hidden(doc, map, query, key)
-      ? `“${binText(doc, query, map.queries)}” comes before “${binText(doc, key, map.keys)}” and cannot see it.`
+    reading.textContent = !hasRows(map, query) ? `“${binText(doc, query, map.queries)}” sees itself alone, so its row says nothing.`
+      : hidden(doc, map, query, key) ? `“${binText(doc, query, map.queries)}” comes before “${binText(doc, key, map.keys)}” and cannot see it.`
       : `“${binText(doc, query, map.queries)}” (${binPlace(query, map.queries, total)}) puts ${number(mapWeight(map, query, key), 2)} of its weight on ` +
         `“${binText(doc, key, map.keys)}” (${binPlace(key, map.keys, total)}).`;
   }

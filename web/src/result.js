@@ -1,6 +1,20 @@
 // Reading a result document (docs/result.md): values by name, ranges, bins and maps. Nothing here computes a measure.
 
+import {bytesOf} from './unpack.js';
+
 export const isSummary = value => value !== null && typeof value === 'object' && 'median' in value;
+
+// A document with every layer and head at its own place; those that were not measured become {index, missing: true}.
+export function complete(doc) {
+  if (!Array.isArray(doc.layers)) return doc;
+  const fill = (list, many, hole) => {
+    const all = Array.from({length: Math.max(many ?? 0, ...list.map(({index}) => index + 1))}, (_, index) => hole(index));
+    for (const item of list) all[item.index] = item;
+    return all;
+  };
+  const layers = fill(doc.layers, doc.model?.layers, index => ({index, missing: true}));
+  return {...doc, layers: layers.map(layer => ({...layer, heads: fill(layer.heads ?? [], doc.model?.heads, index => ({index, missing: true}))}))};
+}
 
 // One number of a measure: a summary's statistic, or the scalar itself.
 export function pick(holder, metric, statistic) {
@@ -12,7 +26,7 @@ export function pick(holder, metric, statistic) {
 export const headAt = (doc, layer, head) => doc?.layers?.[layer]?.heads?.[head] ?? null;
 
 // Why a value is missing, in the document's own words.
-export const reason = (holder, metric) => holder?.absent?.[metric] ?? 'not in this result';
+export const reason = (holder, metric) => (holder?.missing ? 'not measured' : holder?.absent?.[metric] ?? 'not in this result');
 
 export function metricInfo(doc, name) {
   const found = doc.metrics?.find(metric => metric.name === name);
@@ -55,11 +69,13 @@ const decoded = new WeakMap();
 export function mapBytes(map) {
   if (!map || typeof map.data !== 'string') return null;
   if (!decoded.has(map)) {
-    const bytes = Uint8Array.from(atob(map.data), letter => letter.charCodeAt(0));
+    const bytes = bytesOf(map.data);
     decoded.set(map, bytes.length === map.queries * map.keys ? bytes : null);
   }
   return decoded.get(map);
 }
+// Was any row of the query bin counted? (rows with a single key are not)
+export const hasRows = (map, query) => mapBytes(map).subarray(query * map.keys, (query + 1) * map.keys).some(byte => byte > 0);
 export const mapWeight = (map, query, key) => (mapBytes(map)[query * map.keys + key] / 255) ** 2;
 
 export const tokenText = (doc, index) => doc.input?.text?.[index] ?? `#${index}`;
@@ -71,7 +87,7 @@ export const inPieces = doc => doc.model?.architecture === 'bert';
 // The text of tokens [from, to] as it would be written.
 export function phrase(doc, from, to) {
   const tokens = Array.from({length: to - from + 1}, (_, index) => tokenText(doc, from + index));
-  return inPieces(doc) ? tokens.join(' ').replaceAll(' ##', '') : tokens.join('');
+  return inPieces(doc) ? tokens.join(' ').replaceAll(' ##', '').replace(/^##(?=.)/, '') : tokens.join('');
 }
 
 const fullName = doc => doc.model?.name ?? doc.input?.name ?? doc.command;

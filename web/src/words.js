@@ -1,6 +1,6 @@
 // Numbers in plain sentences: the verdict on a result, what a head does, what a kind of finding means. Every sentence is
 // made from values that stand in the document.
-import {count, number, percent, visible} from './format.js';
+import {count, number, percent, visible, whole} from './format.js';
 import {findingGroups, pick, tokenText} from './result.js';
 
 // What a metric means to someone who meets it for the first time.
@@ -32,18 +32,31 @@ export const PLAIN = {
   genuine: 'Sharp rows that stay sharp at normal vector lengths: a real choice.',
 };
 
-// What kinds of findings are called and why they matter. A kind that is not listed shows its own text only.
+// What kinds of findings are called and why they matter, notes in the order in which they are worth knowing. A kind that
+// is not listed shows its own text only.
 export const KIND = {
-  non_finite: {title: 'NaN or infinity', text: 'From here on the numbers mean nothing. Fix the named tensor first.'},
-  massive_activation: {title: 'Massive activations', text: 'A few hidden values dwarf all others. They often feed an attention sink, and they hurt when numbers are stored in 8 bits or fewer.'},
-  large_logit: {title: 'Very large scores', text: 'Scores this large freeze attention on one key and can overflow in 16-bit arithmetic.'},
-  float16_overflow: {title: 'Scores too large for float16', text: 'Computed in float16 these scores become infinite.'},
-  saturated_head: {title: 'Frozen heads', text: 'Their attention no longer reacts to its scores, so training can hardly change it.'},
-  sink: {title: 'Attention sink', text: 'Many heads park their attention on one token when they have nothing to say. Common in trained models and mostly harmless.'},
+  'non-finite': {title: 'NaN or infinity', text: 'From here on the numbers mean nothing. Fix the named tensor first.'},
+  'saturated-heads': {title: 'Frozen heads', text: 'Their attention no longer follows its scores, and training can hardly change that.'},
+  'scale-driven': {title: 'Sharp by size, not by meaning', text: 'These rows pick one key because the vectors are long, not because they agree.'},
+  'float16-overflow': {title: 'Scores too large for float16', text: 'Computed in float16, this model breaks here.'},
+  'high-logit': {title: 'Very large scores', text: 'Scores this large freeze attention on one key and often come before a training run diverges.'},
+  'attention-sink': {title: 'Attention sink', text: 'Heads that park their attention on one token when they have nothing to say. Common in trained models and mostly harmless.'},
+  'massive-activation': {title: 'Massive activations', text: 'A few hidden values dwarf all others. They often feed an attention sink, and they hurt when numbers are stored in 8 bits or fewer.'},
+  'induction-heads': {title: 'Induction heads', text: 'They copy from earlier in the text: the mechanism behind learning in context.'},
+  'sink-elsewhere': {title: 'Sink at another token', text: 'The same parking, at a token that is not the first.'},
+  'previous-token-heads': {title: 'Previous-token heads'},
+  'confident-wrong': {title: 'Confident and wrong'},
+  'numeric-saturation': {title: 'Certain beyond float32'},
+  'theta-proved': {title: 'How much of θ is proved'},
+  cut: {title: 'Part of the text'},
+  'largest-logit': {title: 'Largest score'},
+  'model-file': {title: 'About the model file'},
+  'double-bos': {title: 'Two begin-of-text tokens'},
+  'fail-on': {title: 'A condition you set'},
 };
 
-// massive_activation -> Massive activation
-export const sentence = id => id[0].toUpperCase() + id.slice(1).replaceAll('_', ' ');
+// massive-activation -> Massive activation
+export const sentence = id => id[0].toUpperCase() + id.slice(1).replaceAll('-', ' ');
 
 const list = words => (words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`);
 
@@ -52,11 +65,11 @@ export function verdict(doc) {
   const groups = findingGroups(doc);
   const kinds = severity => groups.filter(group => group.severity === severity);
   const errors = kinds('error'), warnings = kinds('warning'), notes = kinds('info');
-  const subject = doc.command === 'theta' ? 'these rows' : 'this model’s attention';
+  const [subject, fine] = doc.command === 'theta' ? ['these rows', 'These rows can be measured'] : ['this model’s attention', 'This model’s attention works'];
   if (errors.length)
-    return {level: 'error', headline: `Something is broken in ${subject}`, detail: `${count(errors.length, 'kind')} of error${warnings.length ? ` and ${count(warnings.length, 'kind')} of warning` : ''} below: start with the first.`};
+    return {level: 'error', headline: `Something is broken in ${subject}`, detail: `${count(errors.length, 'kind')} of error${warnings.length ? ` and ${count(warnings.length, 'kind')} of warning` : ''} below; start with the first.`};
   if (warnings.length)
-    return {level: 'warning', headline: `${subject[0].toUpperCase()}${subject.slice(1)} works, with ${count(warnings.length, 'thing')} to look at`, detail: 'No error was found. The warnings below say what is unusual and where it shows.'};
+    return {level: 'warning', headline: `${fine}, with ${count(warnings.length, 'thing')} to look at`, detail: 'No error was found. What is unusual, and where it shows:'};
   return {level: 'good', headline: `No trouble found in ${subject}`, detail: notes.length ? 'The notes below are worth knowing, but nothing asks for action.' : 'Every check stayed within its threshold.'};
 }
 
@@ -69,7 +82,7 @@ function largest(items, value) {
 
 // The key figures of an inspected model: [{label, value, text, go}], go being what a click chooses.
 export function keyFigures(doc) {
-  const heads = everyHead(doc), all = heads.length, figures = [];
+  const heads = everyHead(doc).filter(({at}) => !at.missing), all = heads.length, figures = [];
   const frozen = heads.filter(({at}) => at.saturated_share > 0.5).length;
   const parked = heads.filter(({at}) => at.sink_rate === 1).length;
   const threshold = doc.settings?.sink_threshold ?? 0.3;
@@ -88,13 +101,14 @@ export function keyFigures(doc) {
   }
   const output = doc.output;
   if (output) figures.push({label: 'Perplexity', value: number(output.perplexity), go: {text: 'target_p'}, anchor: 'text',
-    text: `${count(output.confident_wrong, 'prediction')} confident (above 0.9) and wrong, ${output.confident_correct} confident and right, of ${output.rows}.`});
+    text: `${count(output.confident_wrong, 'prediction')} confident (above 0.9) and wrong, ${whole(output.confident_correct)} confident and right, of ${whole(output.rows)}.`});
   return figures;
 }
 
 // What one head does: [{tone, text}], tone "warning" where it deserves a look.
 export function diagnosis(doc, head) {
   const said = [], say = (text, tone = 'plain') => said.push({text, tone});
+  if (head.missing) return [{text: 'This head was not measured: the result holds a choice of layers and heads.', tone: 'plain'}];
   const theta = head.theta, median = pick(head, 'theta', 'median');
   if (head.non_finite_rows) say(`${count(head.non_finite_rows, 'row')} hold a NaN or an infinity.`, 'warning');
   if (median === null) say(`θ is absent: ${head.absent?.theta ?? 'no row has two keys or more'}.`);
@@ -103,7 +117,7 @@ export function diagnosis(doc, head) {
     say(`${words[0]}: half of its rows have a θ of ${number(median)} or ${median > 0.3 ? 'more' : 'less'}; it runs from ${number(theta.min)} to ${number(theta.max)}. ` +
       `If no score moves by more than 0.1, none of its rows moves by more than ${number(0.05 * theta.max)} in total variation (to first order).`, words[1]);
   }
-  if (head.saturated) say(`${head.saturated} of its ${head.rows} rows are saturated (θ ≤ 0.01): gradients through them shrink at least a hundredfold.`, head.saturated_share > 0.5 ? 'warning' : 'plain');
+  if (head.saturated) say(`${whole(head.saturated)} of its ${whole(head.rows)} rows are saturated (θ ≤ 0.01): gradients through them shrink at least a hundredfold.`, head.saturated_share > 0.5 ? 'warning' : 'plain');
   const threshold = doc.settings?.sink_threshold ?? 0.3;
   if (head.sink_weight > threshold) {
     const share = head.sink_value_share;
@@ -113,7 +127,7 @@ export function diagnosis(doc, head) {
     say(`Sink: on average ${percent(head.sink_weight)} of its attention falls on ${quoted(doc, head.sink_key)}.${effect}`, 'plain');
   }
   const sharp = (head.scale_driven ?? 0) + (head.genuine ?? 0);
-  if (sharp) say(`${count(sharp, 'row is', 'rows are')} all but one-hot (largest weight ≥ 0.99): ${head.scale_driven} only because the query and key vectors are long (scale-driven), ${head.genuine} by direction (genuine).`);
+  if (sharp) say(`${count(sharp, 'row is', 'rows are')} all but one-hot (largest weight ≥ 0.99): ${whole(head.scale_driven)} only because the query and key vectors are long (scale-driven), ${whole(head.genuine)} by direction (genuine).`);
   const habits = [['prev_token', 'the previous token'], ['same_token', 'the token itself'], ['induction', 'what followed the last occurrence (induction)']]
     .filter(([name]) => head[name] > 0.3).map(([name, what]) => `${what} (${percent(head[name])})`);
   if (habits.length) say(`It mostly looks at ${list(habits)}.`);

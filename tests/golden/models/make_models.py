@@ -57,12 +57,12 @@ def golden(case, folder, ids, factors=None):
 
 
 def rounded(item):
-    """11 significant digits: more than the check needs, and fewer bytes."""
+    """10 significant digits: more than the check needs, and fewer bytes."""
     if isinstance(item, dict):
         return {key: rounded(value) for key, value in item.items()}
     if isinstance(item, list):
         return [rounded(value) for value in item]
-    return float(f"{item:.11g}") if isinstance(item, float) else int(item) if isinstance(item, np.integer) else item
+    return float(f"{item:.10g}") if isinstance(item, float) else int(item) if isinstance(item, np.integer) else item
 
 
 def make_folder(case, folder, state, ids, rng):

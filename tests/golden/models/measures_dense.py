@@ -7,6 +7,8 @@ import math
 import numpy as np
 import torch
 
+EXACT = 40      # the longest row with an exact theta
+FEW_TOKENS = 40  # texts up to this length have a likelihood a token in their golden
 ONE = 1 << 60  # a whole row in exact integers
 
 
@@ -39,7 +41,7 @@ def row_measures(p):
     with np.errstate(divide="ignore", invalid="ignore"):
         entropy = -np.where(p > 0, p * np.log(p), 0).sum()
     return {"entropy": entropy, "entropy_norm": entropy / math.log(len(p)), "p_max": p.max(),
-            "theta_cert": 4 * best * (1 - best), "theta": exact_theta(p), "jac_2": np.linalg.eigvalsh(jacobian)[-1],
+            "theta_cert": 4 * best * (1 - best), "theta": exact_theta(p) if EXACT >= len(p) else np.nan, "jac_2": np.linalg.eigvalsh(jacobian)[-1],
             "jac_inf": np.abs(jacobian).sum(axis=1).max(), "jac_frob": np.linalg.norm(jacobian)}
 
 
@@ -61,13 +63,16 @@ def head_measures(q, k, v, weights, ids, causal):
     found = {"max_logit": scores[allowed].max()}
     counted = allowed.sum(axis=1) >= 2
     if not counted.any():
-        return found
+        return found | {"saturated": 0, "scale_driven": 0, "genuine": 0}
     w, inside = weights[counted], allowed[counted]
     rows = [row_measures(row[mask]) for row, mask in zip(w, inside)]
     table = {name: np.array([row[name] for row in rows]) for name in rows[0]}
     found |= {name: table[name].mean() for name in ("entropy", "entropy_norm", "p_max", "jac_2", "jac_inf", "jac_frob")}
-    found |= {"theta_cert_median": np.median(table["theta_cert"]), "theta_median": np.median(table["theta"]),
-              "theta_min": table["theta"].min(), "first_key": w[:, 0].mean(), "sparsity": table["p_max"].mean()}
+    if tokens <= EXACT:
+        clear(table["theta"], 0.01, "theta")
+        found |= {"theta_median": np.median(table["theta"]), "theta_min": table["theta"].min(),
+                  "saturated": int((table["theta"] <= 0.01).sum())}
+    found |= {"theta_cert_median": np.median(table["theta_cert"]), "first_key": w[:, 0].mean(), "sparsity": table["p_max"].mean()}
 
     views = inside.sum(axis=0)
     column = np.where(views >= views.max() / 4, w.sum(axis=0) / np.maximum(views, 1), -1)
@@ -93,8 +98,7 @@ def head_measures(q, k, v, weights, ids, causal):
     clear(table["p_max"], 0.99, "p_max")
     single = table["p_max"] >= 0.99
     clear(unit_max[single], 0.5, "unit p_max")
-    clear(table["theta"], 0.01, "theta")
-    found |= {"saturated": int((table["theta"] <= 0.01).sum()), "scale_driven": int((single & (unit_max <= 0.5)).sum()),
+    found |= {"scale_driven": int((single & (unit_max <= 0.5)).sum()),
               "genuine": int((single & (unit_max > 0.5)).sum())}
     if not causal:
         found["dominance"] = weights[0].max()
@@ -112,6 +116,8 @@ def output_measures(logits, ids):
     nll = -log_p[np.arange(len(ids) - 1), ids[1:]]
     right = log_p[:-1].argmax(axis=1) == ids[1:]
     sure = p_max[:-1] > 0.9
-    return {"nll_mean": float(nll.mean()) if len(nll) else None, "confident_correct": int((sure & right).sum()),
-            "confident_wrong": int((sure & ~right).sum()),
-            "tokens": {"nll": nll.tolist(), "p_max": p_max.tolist()}}
+    found = {"nll_mean": float(nll.mean()) if len(nll) else None, "confident_correct": int((sure & right).sum()),
+             "confident_wrong": int((sure & ~right).sum())}
+    if len(ids) <= FEW_TOKENS:
+        found["tokens"] = {"nll": nll.tolist(), "p_max": p_max.tolist()}
+    return found

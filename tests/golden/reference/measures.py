@@ -6,6 +6,7 @@ import math
 import numpy as np
 
 EXACT_THETA_KEYS = 40   # longest row that meeting in the middle can settle here
+FEW_TOKENS = 40         # texts up to this length have a likelihood a token in their golden
 SATURATED_THETA = 0.01
 ONE_KEY = 0.99          # p_max of a row that looks at one key only
 SPREAD = 0.5            # p_max below which such a row is no longer concentrated
@@ -53,7 +54,7 @@ def theta(p):
 
 def thetas(rows):
     """theta of each row; None if any is beyond exact reach."""
-    if any(len(p) > EXACT_THETA_KEYS and p.max() < 0.5 for p in rows):
+    if any(len(p) > EXACT_THETA_KEYS for p in rows):
         return None
     return [theta(p) for p in rows]
 
@@ -131,7 +132,7 @@ def head_measures(attention, head, ids, causal):
     counted = [t for t in range(tokens) if n[t] >= 2]
     measures = {"max_logit": float(max(scores[t, :n[t]].max() for t in range(tokens)))}
     if not counted:
-        return measures
+        return {**measures, "saturated": 0, "scale_driven": 0, "genuine": 0}
     row = {t: weights[t, :n[t]] for t in counted}
     exact = thetas([row[t] for t in counted])
     entropies = {t: entropy(scores[t, :n[t]]) for t in counted}
@@ -145,8 +146,6 @@ def head_measures(attention, head, ids, causal):
         "entropy_norm": mean(entropies[t] / math.log(n[t]) for t in counted),
         "p_max": mean(row[t].max() for t in counted),
         "theta_cert_median": float(np.median([theta_cert(row[t]) for t in counted])),
-        "theta_median": float(np.median(exact)) if exact else None,
-        "theta_min": float(np.min(exact)) if exact else None,
         "jac_2": mean(jac_2(row[t]) for t in counted),
         "jac_inf": mean(jac_inf(row[t]) for t in counted),
         "jac_frob": mean(jac_frob(row[t]) for t in counted),
@@ -158,10 +157,12 @@ def head_measures(attention, head, ids, causal):
         "prev_token": mean(weights[t, t - 1] for t in counted if t > 0),
         "same_token": mean(weights[t, t] for t in counted),
         "induction": mean(weights[t, s + 1] for t, s in occurrence.items() if s is not None),
-        "saturated": sum(bool(value <= SATURATED_THETA) for value in exact) if exact else None,
         "scale_driven": int(driven),
         "genuine": len(single) - int(driven),
     })
+    if exact:
+        measures.update({"theta_median": float(np.median(exact)), "theta_min": float(np.min(exact)),
+                         "saturated": sum(bool(value <= SATURATED_THETA) for value in exact)})
     if not causal:
         measures["dominance"] = float(row[0].max())
     return measures
@@ -182,5 +183,7 @@ def output_measures(logits, ids):
     nll = [-float(log_p[t, ids[t + 1]]) for t in range(len(ids) - 1)]
     confident = [t for t in range(len(ids) - 1) if p[t].max() > 0.9]
     correct = sum(int(p[t].argmax() == ids[t + 1]) for t in confident)
-    return {"nll_mean": mean(nll), "confident_correct": correct, "confident_wrong": len(confident) - correct,
-            "tokens": {"nll": nll, "p_max": p.max(axis=1).tolist()}}
+    measures = {"nll_mean": mean(nll), "confident_correct": correct, "confident_wrong": len(confident) - correct}
+    if len(ids) <= FEW_TOKENS:
+        measures["tokens"] = {"nll": nll, "p_max": p.max(axis=1).tolist()}
+    return measures

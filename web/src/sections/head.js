@@ -2,7 +2,7 @@
 import {createChart} from '../chart.js';
 import {choice, h, replace} from '../dom.js';
 import {figure} from '../figure.js';
-import {number, visible} from '../format.js';
+import {number, roundUp, visible} from '../format.js';
 import {binText, binPlace, createMap} from '../map.js';
 import {binRange, extent, fixedRange, headAt, isSummary, metricInfo, shortName, tokenCount, tokenText} from '../result.js';
 import {diagnosis} from '../words.js';
@@ -41,7 +41,7 @@ function boxesFigure(context) {
 
 function profileFigure(context) {
   const {a, state} = context;
-  const names = Object.keys(a.layers[0]?.heads[0]?.profile ?? {});
+  const names = Object.keys(a.layers.flatMap(layer => layer.heads).find(head => head.profile)?.profile ?? {});
   if (!names.length) return null;
   const chart = createChart('line', {height: 160, pick: d => Number.isInteger(d.position) && state.set({token: d.position}), tip: d => d.value !== undefined && `${context.b ? `${d.series}, ` : ''}${d.place}: ${number(d.value)}`});
   let rows = [];
@@ -104,19 +104,19 @@ function keysFigure(context) {
     update(chosen) {
       const head = headAt(context.a, chosen.layer, chosen.head);
       rows = (head?.top_keys ?? []).map(({key, weight}) => ({series: 'A', key, weight, label: `${key} “${visible(tokenText(context.a, key))}”`}));
-      chart.draw({data: {rows}, signals: {hi: Math.max(0.02, ...rows.map(row => row.weight))}, label: rows.map(row => `${row.label} ${number(row.weight)}`).join(', ') || 'No keys'});
+      chart.draw({data: {rows}, signals: {hi: roundUp(Math.max(0.01, ...rows.map(row => row.weight)), 1)}, label: rows.map(row => `${row.label} ${number(row.weight)}`).join(', ') || 'No keys'});
     },
   };
 }
 
 // All numbers of a head: row measures with their summary, then its scalars.
-function numbers(doc, head) {
+function numbers(doc, head, series) {
   const summaries = Object.entries(head).filter(([, value]) => isSummary(value));
   const scalars = Object.entries(head).filter(([name, value]) => (typeof value === 'number' || value === null) && name !== 'index');
   const name = metric => h('th', {scope: 'row', title: metricInfo(doc, metric).definition}, metricInfo(doc, metric).label);
   const scroll = (label, table) => h('div', {class: 'scroll', tabindex: '0', role: 'region', 'aria-label': label}, table);
   return [
-    scroll('Summaries of rows', h('table', {class: 'numbers'}, h('thead', {}, h('tr', {}, h('th', {scope: 'col'}, 'of its rows'), STATISTICS.map(q => h('th', {scope: 'col'}, q)))),
+    scroll(`Summaries of rows ${series}`, h('table', {class: 'numbers'}, h('thead', {}, h('tr', {}, h('th', {scope: 'col'}, 'of its rows'), STATISTICS.map(q => h('th', {scope: 'col'}, q)))),
       h('tbody', {}, summaries.map(([metric, summary]) => h('tr', {'data-metric': metric}, name(metric), STATISTICS.map(q => h('td', {'data-value': summary[q]}, number(summary[q], 4)))))))),
     h('dl', {class: 'scalars'}, scalars.map(([metric, value]) => h('div', {'data-metric': metric}, h('dt', {title: metricInfo(doc, metric).definition}, metricInfo(doc, metric).label === metric ? metric.replaceAll('_', ' ') : metricInfo(doc, metric).label),
       h('dd', {'data-value': value}, value === null ? `absent: ${head.absent?.[metric] ?? '–'}` : number(value, 4))))),
@@ -145,7 +145,7 @@ export const headSection = {
         context.b && h('p', {class: 'series-name'}, h('span', {class: `swatch ${series.toLowerCase()}`}), shortName(doc, series === 'A' ? context.b : context.a)),
         h('ul', {class: 'plain-list'}, diagnosis(doc, each).map(({text, tone}) => h('li', {class: tone}, text))),
       ]));
-      replace(table, found.map(([series, doc, each]) => [context.b && h('h4', {}, series), numbers(doc, each)]));
+      replace(table, found.map(([series, doc, each]) => [context.b && h('h4', {}, series), numbers(doc, each, context.b ? `in ${series}` : '')]));
     }
     return {
       node,

@@ -44,7 +44,7 @@ export const headsSection = {
       options: GROUPS.map(([scope, label]) => [label, metrics.filter(metric => metric.scope === scope).map(({name, label: text}) => [name, text])]).filter(([, options]) => options.length),
     });
     const statChoice = choice({label: 'of its rows', value: state.get().stat, options: STATISTICS, onchange: stat => state.set({stat})});
-    const views = comparable && switcher({
+    const views = !comparable ? null : switcher({
       label: 'Which result', value: state.get().view, onchange: view => state.set({view}),
       options: [['a', 'A'], ['b', 'B'], ['difference', 'B − A']],
     });
@@ -53,7 +53,7 @@ export const headsSection = {
     const key = h('div', {class: 'legend-place'});
     const pick2 = (layer, head) => state.set({layer, head});
     const grid = createGrid({label: 'Layers and heads', heads: shape(a), onpick: pick2});
-    const second = b && !comparable && createGrid({label: `Layers and heads of ${shortName(b, a)}`, heads: shape(b), onpick: () => {}});
+    const second = !b || comparable ? null : createGrid({label: `Layers and heads of ${shortName(b, a)}`, heads: shape(b), onpick: () => {}});
     const frame = figure({
       title: 'Every head at a glance', level: 2, wide: true, svg: () => grid.svg(),
       rows: () => {
@@ -63,7 +63,13 @@ export const headsSection = {
       },
     });
     const minus = (to, from) => (to === null || from === null ? null : to - from);
-    const warned = doc => (doc.findings ?? []).filter(({severity, layer, head}) => severity !== 'info' && Number.isInteger(layer) && Number.isInteger(head)).map(({layer, head}) => [layer, head]);
+    // Heads that a warning names, and those beyond its threshold where it is about the value of one metric.
+    const warned = doc => (doc.findings ?? []).filter(({severity, head}) => severity !== 'info' && Number.isInteger(head)).flatMap(finding => {
+      const of = head => pick(head, finding.metric, 'mean');
+      const named = headAt(doc, finding.layer, finding.head);
+      const about = typeof finding.threshold === 'number' && Math.abs(of(named) - finding.value) <= 1e-6 * Math.abs(finding.value);
+      return doc.layers.flatMap((layer, l) => layer.heads.flatMap((head, at) => (head === named || (about && of(head) > finding.threshold) ? [[l, at]] : [])));
+    });
 
     replace(frame.body,
       h('div', {class: 'controls'}, metricChoice.node, statChoice.node, views && views.node,
@@ -94,7 +100,7 @@ export const headsSection = {
       } else {
         const colour = value => amount((value - range[0]) / (range[1] - range[0]));
         grid.draw({value: (l, head) => shown[l][head], colour, tell, warned: warned(view === 'b' ? b : a)});
-        replace(key, legend(gradient(amount), number(range[0]), number(range[1])), h('p', {class: 'legend-note'}, h('span', {class: 'warned-key'}), 'named in a warning'));
+        replace(key, legend(gradient(amount), number(range[0]), number(range[1])), h('p', {class: 'legend-note'}, h('span', {class: 'warned-key'}), 'concerned by a warning'));
         if (second) second.draw({value: (l, head) => valuesB[l][head], colour, tell: (l, head) => `layer ${l}, head ${head}: ${name} ${number(valuesB[l][head])}`, warned: warned(b)});
       }
       frame.say(h('b', {}, name), view === 'difference' ? ': B minus A, one cell a head.' : ', one cell a head. Choose a cell to open that head below.');

@@ -39,7 +39,7 @@ export const textSection = {
     const tokens = Array.from({length: total}, (_, index) => h('span', {class: 'token', role: 'option', tabindex: '-1', 'data-token': index, 'aria-selected': 'false'},
       shown(tokenText(a, index))));
     const list = h('div', {class: pieces ? 'tokens pieces' : 'tokens', role: 'listbox', 'aria-label': 'Tokens of the text', 'aria-orientation': 'horizontal'},
-      tokens.map((token, index) => [(pieces ? !/^##./.test(tokenText(a, index)) : /^ \S/.test(tokenText(a, index))) && ' ', token, tokenText(a, index).includes('\n') && '\n']));
+      tokens.map((token, index) => [index > 0 && (pieces ? !/^##./.test(tokenText(a, index)) : /^ \S/.test(tokenText(a, index))) && ' ', token, tokenText(a, index).includes('\n') && '\n']));
     const frame = figure({
       title: shades.length ? 'Along the text' : 'The text', level: 2, wide: true, svg: shades.length ? () => chart.svg() : null,
       rows: () => [['position', 'id', 'token', ...shades.map(({name}) => name)],

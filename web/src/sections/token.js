@@ -5,7 +5,7 @@ import {figure} from '../figure.js';
 import {number, percent, visible} from '../format.js';
 import {createGrid, legend} from '../grid.js';
 import {binPlace, binText} from '../map.js';
-import {binOf, binRange, headAt, mapBytes, mapWeight, tokenCount, tokenText} from '../result.js';
+import {binOf, binRange, hasRows, headAt, mapBytes, mapWeight, tokenCount, tokenText} from '../result.js';
 
 const TOP = 6;
 
@@ -15,9 +15,13 @@ function attention(doc, head, token) {
   if (!map || !mapBytes(map)) return null;
   const total = tokenCount(doc), key = binOf(token, map.keys, total);
   const first = doc.model?.causal ? binOf(binRange(key, map.keys, total)[0], map.queries, total) : 0;
-  let sum = 0;
-  for (let query = first; query < map.queries; query++) sum += mapWeight(map, query, key);
-  return sum / (map.queries - first);
+  let sum = 0, counted = 0;
+  for (let query = first; query < map.queries; query++) {
+    if (!hasRows(map, query)) continue;
+    sum += mapWeight(map, query, key);
+    counted++;
+  }
+  return counted ? sum / counted : null;
 }
 
 export const tokenSection = {
@@ -44,7 +48,7 @@ export const tokenSection = {
       frame.say(`The mean share of attention on ${shared ? `${binPlace(bin, map.keys, total)} “${binText(a, bin, map.keys)}”, which the maps keep together,` : 'this token'} from the tokens that can see it. Choose a cell to open that head above.`);
       const most = Math.max(0.01, ...values.flat().map(value => value ?? 0));
       grid.draw({value: (l, head) => values[l][head], colour: value => amount(value / most), warned: [],
-        tell: (l, head) => (values[l][head] === null ? `layer ${l}, head ${head}: no map` : `layer ${l}, head ${head} puts ${percent(values[l][head])} of its attention here`)});
+        tell: (l, head) => (values[l][head] === null ? `layer ${l}, head ${head}: no map or no token that can see it` : `layer ${l}, head ${head} puts ${percent(values[l][head])} of its attention here`)});
       replace(key, legend(gradient(amount), '0', number(most, 2)));
       const ranked = values.flatMap((row, layer) => row.map((value, head) => ({layer, head, value}))).filter(({value}) => value !== null).sort((one, two) => two.value - one.value);
       replace(top, ranked.slice(0, TOP).map(({layer, head, value}) => h('li', {}, context.jump({layer, head}, 'head', `Layer ${layer}, head ${head}`), ` ${percent(value)}`)));

@@ -6,7 +6,8 @@ import {KIND, keyFigures, sentence, verdict} from '../words.js';
 
 const SIGNS = {error: '✕', warning: '!', info: 'i', good: '✓'};
 const SPOKEN = {error: 'Error', warning: 'Warning', info: 'Note', good: 'Good'};
-const SHOWN = 2;
+const SHOWN = 2; // findings of one kind before the rest is folded
+const IN_SIGHT = 3; // kinds of findings before notes are folded
 
 const sign = level => h('span', {class: `sign ${level}`, role: 'img', 'aria-label': SPOKEN[level] ?? level}, SIGNS[level] ?? 'i');
 
@@ -41,15 +42,27 @@ function group(context, {severity, id, list}) {
         h('ul', {class: 'plain-list'}, rest.map(finding => findingLine(context, finding))))));
 }
 
+// Findings that ask for something come first and all of them; notes fill what room is left.
+function findings(context, doc) {
+  const groups = findingGroups(doc);
+  const rank = ({id}) => (Object.keys(KIND).indexOf(id) + 1 || Infinity);
+  const serious = groups.filter(({severity}) => severity !== 'info');
+  const notes = groups.filter(({severity}) => severity === 'info').sort((one, two) => rank(one) - rank(two));
+  const room = Math.max(0, IN_SIGHT - serious.length), more = notes.slice(room);
+  return [
+    h('ul', {class: 'findings'}, [...serious, ...notes.slice(0, room)].map(each => group(context, each))),
+    more.length > 0 && h('details', {class: 'notes'}, h('summary', {}, count(more.length, room ? 'more note' : 'note')),
+      h('ul', {class: 'findings'}, more.map(each => group(context, each)))),
+  ];
+}
+
 function oneVerdict(context, doc, index, other) {
   const {level, headline, detail} = verdict(doc);
-  const groups = findingGroups(doc);
-  const here = {...context, doc, index};
   return h('div', {class: `verdict ${level}`},
     other && h('p', {class: 'series-name'}, h('span', {class: `swatch ${index === context.state.get().doc ? 'a' : 'b'}`}), shortName(doc, other)),
     h('div', {class: 'verdict-head'}, sign(level), h('h2', {}, headline)),
     h('p', {class: 'verdict-detail'}, detail),
-    groups.length > 0 && h('ul', {class: 'findings', 'aria-label': count(doc.findings.length, 'finding')}, groups.map(each => group(here, each))));
+    doc.findings?.length > 0 && findings({...context, doc, index}, doc));
 }
 
 function figures(context) {

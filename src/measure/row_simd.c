@@ -1,0 +1,163 @@
+/* Passes over one row: measure/row_simd.h. Relies on: math/simd. */
+#include "measure/row_simd.h"
+
+#include "math/simd.h"
+
+#include <math.h>
+
+float SS_AT_LEVEL(ss_row_top)(const float *weights, size_t n, size_t *key) {
+    vf top = vf_all(-INFINITY);
+    size_t i = 0;
+    for (; i + SS_LANES <= n; i += SS_LANES) top = vf_max(top, vf_load(weights + i));
+    if (i < n) top = vf_max(top, vf_load_tail(weights + i, n - i, -INFINITY));
+    float largest = vf_top(top);
+    for (i = 0; i + SS_LANES <= n; i += SS_LANES) {
+        vi same = vf_load(weights + i) == largest;
+        long long any = 0;
+        for (size_t lane = 0; lane < SS_LANES; lane++) any |= same[lane];
+        if (any) break;
+    }
+    while (i + 1 < n && weights[i] != largest) i++;
+    *key = i;
+    return largest;
+}
+
+/* The running sums of one half of the lanes. */
+typedef struct half {
+    vd sum, square, cube, score;
+} half;
+
+static inline void add_half(half *h, vd w, vd shift) {
+    vd square = w * w;
+    h->sum += w;
+    h->square += square;
+    h->cube += square * w;
+    h->score += w * shift;
+}
+
+static inline vf shift_of(const float *scores, size_t i, size_t count, vf w, float max) {
+    vf s = count >= SS_LANES ? vf_load(scores + i) : vf_load_tail(scores + i, count, max);
+    return vf_pick(w > 0, s, vf_all(max));
+}
+
+void SS_AT_LEVEL(ss_row_add)(const float *weights, const float *scores, float max, size_t n,
+                             ss_row_sums *sums) {
+    half low = {vd_all(0), vd_all(0), vd_all(0), vd_all(0)}, high = low;
+    vf top = vf_all(0);
+    vd from = vd_all(max);
+    for (size_t i = 0; i < n; i += SS_LANES) {
+        vf w = n - i >= SS_LANES ? vf_load(weights + i) : vf_load_tail(weights + i, n - i, 0);
+        vd low_shift = vd_all(0), high_shift = low_shift;
+        if (scores) {
+            vf s = shift_of(scores, i, n - i, w, max);
+            low_shift = vd_low(s) - from, high_shift = vd_high(s) - from;
+        }
+        top = vf_max(top, w);
+        add_half(&low, vd_low(w), low_shift);
+        add_half(&high, vd_high(w), high_shift);
+    }
+    sums->sum += vd_sum(low.sum + high.sum);
+    sums->square += vd_sum(low.square + high.square);
+    sums->cube += vd_sum(low.cube + high.cube);
+    sums->score += vd_sum(low.score + high.score);
+    float largest = vf_top(top);
+    if (largest > sums->largest) sums->largest = largest;
+}
+
+/* Divisions are slow: four reciprocals come from one division of 1 by the product of all four. */
+static inline void add_poles(vd a, vd b, vd c, vd d, vd x, vd *value, vd *slope) {
+    vd from_a = x - a, from_b = x - b, from_c = x - c, from_d = x - d;
+    vd ab = from_a * from_b, cd = from_c * from_d;
+    vd all = 1.0 / (ab * cd), over_ab = cd * all, over_cd = ab * all;
+    vd over_a = from_b * over_ab, over_b = from_a * over_ab, over_c = from_d * over_cd,
+       over_d = from_c * over_cd;
+    vd pole_a = a * over_a, pole_b = b * over_b, pole_c = c * over_c, pole_d = d * over_d;
+    *value += (pole_a + pole_b) + (pole_c + pole_d);
+    *slope += (pole_a * over_a + pole_b * over_b) + (pole_c * over_c + pole_d * over_d);
+}
+
+void SS_AT_LEVEL(ss_row_poles)(const float *weights, size_t n, double x, double *value, double *slope) {
+    vd values = vd_all(0), slopes = values, at = vd_all(x);
+    size_t i = 0;
+    for (; i + 2 * SS_LANES <= n; i += 2 * SS_LANES) {
+        vf one = vf_load(weights + i), two = vf_load(weights + i + SS_LANES);
+        add_poles(vd_low(one), vd_high(one), vd_low(two), vd_high(two), at, &values, &slopes);
+    }
+    for (; i < n; i += SS_LANES) {
+        vf one = n - i >= SS_LANES ? vf_load(weights + i) : vf_load_tail(weights + i, n - i, 0);
+        add_poles(vd_low(one), vd_high(one), vd_all(0), vd_all(0), at, &values, &slopes);
+    }
+    *value += vd_sum(values);
+    *slope += vd_sum(slopes);
+}
+
+/* sum + the lanes of w above the cut */
+static inline vd add_above(vd sum, vd w, vd cut) {
+#if defined(__AVX512F__)
+    return (vd)_mm512_mask_add_pd((__m512d)sum, _mm512_cmp_pd_mask((__m512d)w, (__m512d)cut, _CMP_GT_OQ),
+                                  (__m512d)sum, (__m512d)w);
+#else
+    return sum + (vd)((vl)w & (w > cut));
+#endif
+}
+
+void SS_AT_LEVEL(ss_row_above)(const float *weights, size_t n, const float *cuts, double *above) {
+    vd sums[SS_ROW_CUTS], cut[SS_ROW_CUTS];
+    for (size_t k = 0; k < SS_ROW_CUTS; k++) sums[k] = vd_all(0), cut[k] = vd_all(cuts[k]);
+    for (size_t i = 0; i < n; i += SS_LANES) {
+        vf w = n - i >= SS_LANES ? vf_load(weights + i) : vf_load_tail(weights + i, n - i, 0);
+        vd low = vd_low(w), high = vd_high(w);
+        for (size_t k = 0; k < SS_ROW_CUTS; k++)
+            sums[k] = add_above(add_above(sums[k], low, cut[k]), high, cut[k]);
+    }
+    for (size_t k = 0; k < SS_ROW_CUTS; k++) above[k] = vd_sum(sums[k]);
+}
+
+/* one bit a lane */
+static inline unsigned lanes_set(vi mask) {
+#if defined(__AVX512F__)
+    return _mm512_movepi32_mask((__m512i)mask);
+#elif defined(__AVX2__)
+    return (unsigned)_mm256_movemask_ps((__m256)mask);
+#else
+    unsigned bits = 0;
+    for (size_t lane = 0; lane < SS_LANES; lane++) bits |= (unsigned)(mask[lane] & 1) << lane;
+    return bits;
+#endif
+}
+
+/* Write the lanes of w whose bit is set, closed up; returns how many. */
+static inline size_t store_picked(float *to, vf w, unsigned bits) {
+#if defined(__AVX512F__)
+    _mm512_storeu_ps(to, _mm512_maskz_compress_ps((__mmask16)bits, (__m512)w));
+#elif defined(__AVX2__)
+    /* the numbers of the set lanes, closed up, as bytes: one byte of ones for each set bit picks them */
+    uint64_t bytes = _pdep_u64(bits, 0x0101010101010101u) * 0xff;
+    __m256i lanes = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128((long long)_pext_u64(0x0706050403020100u, bytes)));
+    _mm256_storeu_ps(to, _mm256_permutevar8x32_ps((__m256)w, lanes));
+#else
+    for (size_t lane = 0, count = 0; lane < SS_LANES; lane++) {
+        to[count] = w[lane];
+        count += bits >> lane & 1;
+    }
+#endif
+    return (size_t)__builtin_popcount(bits);
+}
+
+size_t SS_AT_LEVEL(ss_row_pick)(const float *weights, size_t n, float low, float high, float *picked,
+                                double *above, size_t *count_above) {
+    vf least = vf_all(low), most = vf_all(high), zero = vf_all(0);
+    vd sum = vd_all(0);
+    size_t count = 0, over_count = 0;
+    for (size_t i = 0; i < n; i += SS_LANES) {
+        vf w = n - i >= SS_LANES ? vf_load(weights + i) : vf_load_tail(weights + i, n - i, -1);
+        vi larger = w > most;
+        vf over = vf_pick(larger, w, zero);
+        sum += vd_low(over) + vd_high(over);
+        over_count += (size_t)__builtin_popcount(lanes_set(larger));
+        count += store_picked(picked + count, w, lanes_set((w > least) & ~larger));
+    }
+    *above = vd_sum(sum);
+    *count_above = over_count;
+    return count;
+}
