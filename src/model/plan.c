@@ -81,40 +81,26 @@ typedef struct expected {
     char text[320];
 } expected;
 
-static size_t say(char *text, size_t size, size_t used, const char *separator, const char *word) {
-    int length = used < size ? snprintf(text + used, size - used, "%s%s", separator, word) : 0;
-    return used + (size_t)length;
+static void say(expected *e, const char *separator, const char *word) {
+    const size_t used = strlen(e->text);
+    snprintf(e->text + used, sizeof e->text - used, "%s%s", separator, word);
 }
 
-/* Sum over the roles that the row fills, and their names, along rows or columns. */
-static size_t fused_dim(const matcher *m, const ss_tensor_name *row, bool columns, expected *e,
-                        size_t *used) {
-    size_t sum = 0;
-    const char *separator = "";
+/* Fused roles follow one another along their outputs: rows of a matrix, items of a vector. */
+static expected expect(const matcher *m, const ss_tensor_name *row) {
+    const ss_role_facts *first = ss_role_describe(row->role);
+    const bool vector = first->rows == SS_DIM_ONE;
+    expected e = {0};
+    size_t outputs = 0;
     for (ss_role role = row->role; role < SS_ROLE_COUNT && row_fills(row, role); role++) {
         const ss_role_facts *facts = ss_role_describe(role);
-        const ss_dim dim = columns ? facts->columns : facts->rows;
-        sum += ss_dim_size(dim, m->config);
-        *used = say(e->text, sizeof e->text, *used, separator, ss_dim_name(dim));
-        separator = " + ";
-        /* fused roles follow one another along their outputs: rows of a matrix, items of a vector */
-        if (columns && facts->rows != SS_DIM_ONE) break;
-        if (!columns && facts->rows == SS_DIM_ONE) break;
+        const ss_dim dim = vector ? facts->columns : facts->rows;
+        outputs += ss_dim_size(dim, m->config);
+        say(&e, role == row->role ? "" : " + ", ss_dim_name(dim));
     }
-    return sum;
-}
-
-static expected expect(const matcher *m, const ss_tensor_name *row) {
-    expected e = {0};
-    size_t used = 0;
-    const bool vector = ss_role_describe(row->role)->rows == SS_DIM_ONE;
-    if (vector) {
-        e.rows = 1;
-    } else {
-        e.rows = fused_dim(m, row, false, &e, &used);
-        used = say(e.text, sizeof e.text, used, ", ", "");
-    }
-    e.columns = fused_dim(m, row, true, &e, &used);
+    e.rows = vector ? 1 : outputs;
+    e.columns = vector ? outputs : ss_dim_size(first->columns, m->config);
+    if (!vector) say(&e, ", ", ss_dim_name(first->columns));
     return e;
 }
 
@@ -142,7 +128,7 @@ static ss_status check_shape(const matcher *m, const ss_tensor_name *row, const 
     if (shape_is(view, rows, columns)) return SS_OK;
     char found[160], wanted[64];
     ss_shape_text(view->dims, view->shape, found, sizeof found);
-    const bool vector = e->rows == 1 && ss_role_describe(row->role)->rows == SS_DIM_ONE;
+    const bool vector = ss_role_describe(row->role)->rows == SS_DIM_ONE;
     ss_shape_text(vector ? 1 : 2, vector ? &columns : (const size_t[]){rows, columns}, wanted, sizeof wanted);
     return ss_fail(m->error, SS_E_FORMAT, view->name,
                    "the shape is %s, but the configuration asks for %s (%s%s)", found, wanted, e->text,
@@ -246,14 +232,14 @@ static bool is_ignored(const matcher *m, const ss_tensor_view *view) {
 /* What is there and has no role is worth a sentence: it may belong to the computation. */
 static ss_status warn_left_over(const matcher *m) {
     const ss_plan *plan = m->plan;
-    const ss_tensor_view **used = ss_arena_alloc(m->input->arena, plan->table.count, sizeof *used);
+    const void **used = ss_arena_alloc(m->input->arena, plan->table.count, sizeof *used);
     if (!used) return ss_fail_memory(m->error, "tensor table");
     for (size_t i = 0; i < plan->table.count; i++) used[i] = plan->sources[i].view;
     qsort(used, plan->table.count, sizeof *used, by_address);
     for (size_t i = 0; i < ss_tensors_count(m->input->files); i++) {
         const ss_tensor_view *view = ss_tensors_at(m->input->files, i);
-        if (bsearch(&view, used, plan->table.count, sizeof *used, by_address) || is_ignored(m, view))
-            continue;
+        const void *key = view;
+        if (bsearch(&key, used, plan->table.count, sizeof *used, by_address) || is_ignored(m, view)) continue;
         SS_TRY(ss_warn(m->input->warnings, m->error, "tensor ignored: %s is no part of a %s of %zu layers",
                        view->name, m->config->architecture, m->config->layers));
     }

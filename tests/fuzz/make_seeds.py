@@ -106,6 +106,33 @@ def gguf_seeds():
     write("gguf", "key_count_2_60", gguf(key_count=1 << 60))
 
 
+# ---- configurations of models --------------------------------------------------------------------
+
+
+def config_seeds():
+    llama = {"model_type": "llama", "hidden_size": 8, "num_hidden_layers": 2, "num_attention_heads": 2,
+             "num_key_value_heads": 1, "intermediate_size": 12, "vocab_size": 9, "rms_norm_eps": 1e-5}
+    scaling = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+               "original_max_position_embeddings": 64}
+    write("config", "llama_4", json.dumps(llama | {"rope_theta": 100.0, "rope_scaling": scaling}))
+    write("config", "llama_5", json.dumps(llama | {"rope_parameters": {"rope_type": "linear", "factor": 2}}))
+    write("config", "llama_options", json.dumps(llama | {"head_dim": 6, "attention_bias": True, "mlp_bias": False,
+          "attn_logit_softcapping": 50.0, "partial_rotary_factor": 0.5, "hidden_act": "relu", "surprise": [1]}))
+    write("config", "gpt2", json.dumps({"model_type": "gpt2", "n_embd": 8, "n_layer": 1, "n_head": 2, "n_inner": None,
+          "vocab_size": 9, "scale_attn_weights": False, "activation_function": "gelu_new", "attn_pdrop": 0.1}))
+    write("config", "bert", json.dumps({"model_type": "bert", "hidden_size": 8, "num_hidden_layers": 1,
+          "num_attention_heads": 2, "intermediate_size": 16, "vocab_size": 9, "position_embedding_type": "absolute"}))
+    sizes = {"block_count": 2, "embedding_length": 8, "attention.head_count": 2, "context_length": 16,
+             "feed_forward_length": 12, "attention.head_count_kv": 1, "vocab_size": 9, "rope.dimension_count": 4}
+    keys = [key("general.architecture", STRING, gguf_string("llama"))]
+    keys += [key("llama." + name, U32, struct.pack("<I", value)) for name, value in sizes.items()]
+    keys += [key("llama.attention.layer_norm_rms_epsilon", F32, struct.pack("<f", 1e-5)),
+             key("llama.rope.scaling.type", STRING, gguf_string("linear")),
+             key("llama.rope.scaling.factor", F32, struct.pack("<f", 2)),
+             key("llama.attention.causal", BOOL, b"\1")]
+    write("config", "gguf", gguf(keys))
+
+
 # ---- NPY and NPZ ---------------------------------------------------------------------------------
 
 
@@ -162,5 +189,5 @@ def csv_seeds():
 
 
 if __name__ == "__main__":
-    for make in (json_seeds, safetensors_seeds, gguf_seeds, npy_seeds, csv_seeds):
+    for make in (json_seeds, safetensors_seeds, gguf_seeds, config_seeds, npy_seeds, csv_seeds):
         make()

@@ -233,8 +233,8 @@ static void bert_loads_with_and_without_prefix_and_with_old_names(void **state) 
                 char name[96];
                 snprintf(name, sizeof name, "bert.%.90s", tiny->tensors[i].name);
                 char *norm = strstr(name, "LayerNorm.");
-                if (norm) strcpy(norm + 10, strstr(norm, "weight") ? "gamma" : "beta");
-                strcpy(tiny->tensors[i].name, name);
+                if (norm) snprintf(norm + 10, 8, "%s", strstr(norm, "weight") ? "gamma" : "beta");
+                snprintf(tiny->tensors[i].name, sizeof tiny->tensors[i].name, "%s", name);
             }
             tiny_add(tiny, "bert.pooler.dense.weight", TINY_D, TINY_D);
             tiny_add(tiny, "bert.embeddings.position_ids", 1, TINY_C);
@@ -524,7 +524,8 @@ static float rounded(float x) {
 
 static float matrix_value(const ss_matrix *matrix, size_t i) {
     float x;
-    if (!matrix->bf16) return matrix->f32[i];
+    if (matrix->f32) return matrix->f32[i];
+    assert_non_null(matrix->bf16);
     ss_to_f32(SS_TYPE_BF16, matrix->bf16 + i, 1, &x);
     return x;
 }
