@@ -226,7 +226,8 @@ static double hit_distance(const double *atoms, size_t n, double total) {
 
 size_t ss_theta_solve_workspace(size_t n) {
     size_t lists = (sizeof(ss_signs_lists) + 63) / 64 * 64;
-    return lists + (n + 1) * (2 * sizeof(ss_sort_item) + 3 * sizeof(double) + 2) + 64;
+    size_t items = (n + 1) * (2 * sizeof(ss_sort_item) + 3 * sizeof(double) + 2);
+    return lists + (items + 127) / 64 * 64; /* whole lines: callers put doubles after it */
 }
 
 enum {
