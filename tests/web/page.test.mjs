@@ -254,6 +254,34 @@ describe('hostile names', () => {
   });
 });
 
+describe('a result with parts missing', () => {
+  const without = (...paths) => {
+    const doc = structuredClone(result);
+    for (const path of paths) {
+      const holders = path.startsWith('heads.') ? doc.layers.flatMap(({heads}) => heads) : path.startsWith('layers.') ? doc.layers : [doc];
+      for (const holder of holders) delete holder[path.split('.').at(-1)];
+    }
+    return doc;
+  };
+  const rows = ['entropy', 'entropy_norm', 'p_max', 'theta', 'theta_cert', 'jac_2'].map(name => `heads.${name}`);
+  for (const [name, doc, sections] of [
+    ['no rows', without(...rows, 'heads.profile'), /heads layers head text token/],
+    ['no maps', without('heads.map'), /^verdict heads layers head text about$/],
+    ['no hidden states', without('layers.hidden', 'embedding', 'final'), /layers/],
+    ['no heads', without('layers.heads', 'layers.pooled'), /^verdict layers text about$/],
+    ['no layers', without('layers'), /^verdict text about$/],
+    ['no text and no output', (() => { const doc = without('output'); delete doc.input.text; return doc; })(), /text token/],
+    ['nothing but its command', {command: 'inspect'}, /^verdict about$/],
+    ['a command of the future', {command: 'dream', softscope: '9.0', schema: 7}, /^unknown about$/],
+  ])
+    test(`opens with ${name}`, async () => {
+      const {page, quiet, close} = await open(browser, makePage('parts', doc), {hash: '#token=2&layer=1&head=1'});
+      assert.match((await page.$$eval('main > section', list => list.map(({id}) => id))).join(' '), sections);
+      quiet();
+      await close();
+    });
+});
+
 describe('every reader', () => {
   for (const scheme of ['light', 'dark'])
     for (const width of [1280, 390])

@@ -22,6 +22,13 @@ const PAGES = {
   theta: [verdictSection, thetaRowsSection, thetaGroupsSection, aboutSection],
 };
 
+// What stands for a result that this version cannot draw.
+const unknownSection = {
+  id: 'unknown', title: 'Result',
+  mount: ({a}) => ({node: h('section', {id: 'unknown', class: 'panel'}, h('h2', {}, 'A result that this page cannot draw'),
+    h('p', {}, `It comes from “${a.command ?? 'an unknown command'}”. A newer softscope may know it: make the page again with that one.`))}),
+};
+
 const THEMES = [['auto', 'Auto'], ['light', 'Light'], ['dark', 'Dark']];
 
 // The head to open first: the one that the first finding with a head names, else the first.
@@ -55,9 +62,9 @@ const checker = documents => chosen => {
 };
 
 function facts(doc) {
-  const {model, input} = doc;
+  const {model = {}, input} = doc;
   if (doc.command === 'theta') return [`${input?.kind ?? 'rows'} of shape ${(input?.shape ?? []).join(' × ')}`, input?.support && `support: ${input.support}`, typeof input?.tau === 'number' && `temperature ${input.tau}`].filter(Boolean);
-  return [model.file !== model.name && model.file, model.architecture, `${count(model.layers, 'layer')} × ${count(model.heads, 'head')}`, `${big(model.parameters)} parameters`, model.weights, `${count(tokenCount(doc), 'token')} of ${input?.name}`].filter(Boolean);
+  return [model.file !== model.name && model.file, model.architecture, model.layers && `${count(model.layers, 'layer')} × ${count(model.heads, 'head')}`, model.parameters && `${big(model.parameters)} parameters`, model.weights, input?.tokens && `${count(input.tokens, 'token')} of ${input.name}`].filter(Boolean);
 }
 
 function themeSwitch() {
@@ -110,7 +117,7 @@ function page(documents) {
         show(anchor);
       }}, text),
     };
-    const sections = (PAGES[context.a.command] ?? [verdictSection, aboutSection]).filter(section => section.applies?.(context) ?? true);
+    const sections = (PAGES[context.a.command] ?? [unknownSection, aboutSection]).filter(section => section.applies?.(context) ?? true);
     parts = sections.map(section => section.mount(context));
     replace(root, header(context, documents), navigation(sections), h('main', {}, parts.map(part => part.node)));
     update(chosen, new Set([...Object.keys(chosen), 'theme']));

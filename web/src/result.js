@@ -6,13 +6,13 @@ export const isSummary = value => value !== null && typeof value === 'object' &&
 
 // A document with every layer and head at its own place; those that were not measured become {index, missing: true}.
 export function complete(doc) {
-  if (!Array.isArray(doc.layers)) return doc;
+  if (!Array.isArray(doc.layers) && !doc.model?.layers) return doc;
   const fill = (list, many, hole) => {
     const all = Array.from({length: Math.max(many ?? 0, ...list.map(({index}) => index + 1))}, (_, index) => hole(index));
     for (const item of list) all[item.index] = item;
     return all;
   };
-  const layers = fill(doc.layers, doc.model?.layers, index => ({index, missing: true}));
+  const layers = fill(doc.layers ?? [], doc.model?.layers, index => ({index, missing: true}));
   return {...doc, layers: layers.map(layer => ({...layer, heads: fill(layer.heads ?? [], doc.model?.heads, index => ({index, missing: true}))}))};
 }
 
@@ -63,6 +63,9 @@ export const sameShape = (a, b) => Boolean(a?.layers && b?.layers && a.layers.le
 export const binOf = (position, bins, total) => Math.ceil(((position + 1) * bins) / total) - 1;
 export const binRange = (bin, bins, total) =>
   [Math.floor((bin * total) / bins), Math.floor(((bin + 1) * total) / bins) - 1];
+
+export const hasMaps = doc => (doc.layers ?? []).some(layer => layer.heads.some(head => head.map));
+export const hasHidden = doc => (doc.layers ?? []).some(layer => layer.hidden?.max_abs > 0);
 
 const decoded = new WeakMap();
 // A map's cells as bytes; the weight of a cell is (byte / 255) squared. Null where there is none or it is malformed.

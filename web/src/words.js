@@ -74,7 +74,7 @@ export function verdict(doc) {
 }
 
 const quoted = (doc, token) => `token ${token} “${visible(tokenText(doc, token))}”`;
-const everyHead = doc => doc.layers.flatMap(layer => layer.heads.map(head => ({layer: layer.index, head: head.index, at: head})));
+const everyHead = doc => (doc.layers ?? []).flatMap(layer => layer.heads.map(head => ({layer: layer.index, head: head.index, at: head})));
 
 function largest(items, value) {
   return items.reduce((best, item) => (best === null || (value(item) ?? -Infinity) > (value(best) ?? -Infinity) ? item : best), null);
@@ -82,19 +82,20 @@ function largest(items, value) {
 
 // The key figures of an inspected model: [{label, value, text, go}], go being what a click chooses.
 export function keyFigures(doc) {
-  const heads = everyHead(doc).filter(({at}) => !at.missing), all = heads.length, figures = [];
-  const frozen = heads.filter(({at}) => at.saturated_share > 0.5).length;
-  const parked = heads.filter(({at}) => at.sink_rate === 1).length;
+  const heads = everyHead(doc), figures = [];
+  const having = name => heads.filter(({at}) => typeof at[name] === 'number');
   const threshold = doc.settings?.sink_threshold ?? 0.3;
-  figures.push({label: 'Frozen heads', value: `${frozen} of ${all}`, go: {metric: 'saturated_share'},
+  const frozen = having('saturated_share').filter(({at}) => at.saturated_share > 0.5).length;
+  if (having('saturated_share').length) figures.push({label: 'Frozen heads', value: `${frozen} of ${having('saturated_share').length}`, go: {metric: 'saturated_share'},
     text: frozen ? 'More than half of their rows have θ ≤ 0.01: almost no gradient gets through.' : 'No head has lost its ability to shift on most rows.'});
-  figures.push({label: 'Parked on the first token', value: `${parked} of ${all}`, go: {metric: 'first_key'},
+  const parked = having('sink_rate').filter(({at}) => at.sink_rate === 1).length;
+  if (having('sink_rate').length) figures.push({label: 'Parked on the first token', value: `${parked} of ${having('sink_rate').length}`, go: {metric: 'first_key'},
     text: `Heads that put more than ${number(threshold)} of their attention on the first token, an “attention sink”.`});
-  const loud = largest(heads, ({at}) => at.max_logit);
+  const loud = largest(having('max_logit'), ({at}) => at.max_logit);
   if (loud) figures.push({label: 'Largest score', value: number(loud.at.max_logit), go: {metric: 'max_logit', layer: loud.layer, head: loud.head},
     text: `The largest number to enter a softmax: layer ${loud.layer}, head ${loud.head}.`});
-  const high = largest(doc.layers, layer => layer.hidden?.max_abs);
-  if (high?.hidden) {
+  const high = largest(doc.layers ?? [], layer => layer.hidden?.max_abs);
+  if (high?.hidden?.max_abs) {
     const spikes = doc.layers.filter(layer => layer.hidden?.massive?.length).length;
     figures.push({label: 'Largest hidden value', value: number(high.hidden.max_abs), go: {layer: high.index, token: high.hidden.max_token}, anchor: 'layers',
       text: `After layer ${high.index}, at ${quoted(doc, high.hidden.max_token)}. ${spikes ? `Massive activations in ${count(spikes, 'layer')}.` : 'No massive activations.'}`});
@@ -110,8 +111,10 @@ export function diagnosis(doc, head) {
   const said = [], say = (text, tone = 'plain') => said.push({text, tone});
   if (head.missing) return [{text: 'This head was not measured: the result holds a choice of layers and heads.', tone: 'plain'}];
   const theta = head.theta, median = pick(head, 'theta', 'median');
+  const measured = 'theta' in head;
   if (head.non_finite_rows) say(`${count(head.non_finite_rows, 'row')} hold a NaN or an infinity.`, 'warning');
-  if (median === null) say(`θ is absent: ${head.absent?.theta ?? 'no row has two keys or more'}.`);
+  if (!measured) say('Its rows were not measured in this result.');
+  else if (median === null) say(`θ is absent: ${head.absent?.theta ?? 'no row has two keys or more'}.`);
   else {
     const words = median > 0.9 ? ['Responsive', 'plain'] : median > 0.3 ? ['Partly stiff', 'plain'] : median > 0.01 ? ['Stiff', 'warning'] : ['Frozen', 'warning'];
     say(`${words[0]}: half of its rows have a θ of ${number(median)} or ${median > 0.3 ? 'more' : 'less'}; it runs from ${number(theta.min)} to ${number(theta.max)}. ` +

@@ -17,7 +17,7 @@ export const aboutSection = {
     });
     return {
       node: h('section', {id: 'about', class: 'panel', 'aria-label': 'About this report'}, h('h2', {}, 'About these numbers'),
-        h('p', {class: 'figure-note'}, `Made by softscope ${a.softscope} (result schema ${a.schema}). Everything drawn here stands in the result document; nothing was sent anywhere: the page works without a network.`),
+        h('p', {class: 'figure-note'}, `Made by softscope ${a.softscope ?? '(version unknown)'}, result schema ${a.schema ?? '–'}. Everything drawn here stands in the result document; nothing was sent anywhere: the page works without a network.`),
         h('details', {}, h('summary', {}, 'Model and settings'), h('h3', {}, 'Model'), facts(a.model), h('h3', {}, 'Settings'), facts({...a.settings, text: a.input?.name, tokens: a.input?.tokens})),
         h('details', {}, h('summary', {}, 'What every metric means'), h('div', {class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Metrics'}, h('table', {class: 'numbers words'},
           h('thead', {}, h('tr', {}, ['Metric', 'Meaning', 'Unit and range', 'Source'].map(name => h('th', {scope: 'col'}, name)))), h('tbody', {}, metrics)))),

@@ -16,7 +16,7 @@ function differences({a, b}) {
 
 export const compareSection = {
   id: 'compare', title: 'Compare',
-  applies: context => context.b !== null,
+  applies: ({a, b}) => b !== null && headMetrics(a).length > 0 && headMetrics(b).length > 0,
   mount(context) {
     const {a, b} = context;
     const figuresB = new Map(keyFigures(b).map(({label, value}) => [label, value]));

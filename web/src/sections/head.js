@@ -4,7 +4,7 @@ import {choice, h, replace} from '../dom.js';
 import {figure} from '../figure.js';
 import {number, roundUp, visible} from '../format.js';
 import {binText, binPlace, createMap} from '../map.js';
-import {binRange, extent, fixedRange, headAt, isSummary, metricInfo, shortName, tokenCount, tokenText} from '../result.js';
+import {binRange, extent, fixedRange, headAt, headMetrics, isSummary, metricInfo, shortName, tokenCount, tokenText} from '../result.js';
 import {diagnosis} from '../words.js';
 
 const BOXED = ['theta', 'theta_cert', 'entropy_norm', 'p_max'];
@@ -34,7 +34,8 @@ function boxesFigure(context) {
       frame.say('The tick is the median; the bar holds half of the rows, the thick line nine tenths. ', context.b
         ? [h('span', {class: 'swatch a'}), 'A ', h('span', {class: 'swatch b'}), 'B']
         : [h('span', {class: 'swatch a'}), 'this head ', h('span', {class: 'swatch c'}), 'all heads of its layer']);
-      chart.draw({data: {rows}, label: rows.map(row => `${row.measure} of ${row.who}: median ${number(row.median)}`).join(', ') || 'No rows to show'});
+      frame.node.hidden = rows.length === 0;
+      chart.draw({data: {rows}, label: rows.map(row => `${row.measure} of ${row.who}: median ${number(row.median)}`).join(', ')});
     },
   };
 }
@@ -59,6 +60,7 @@ function profileFigure(context) {
           return value === null ? [] : [{series, position: from, to, value, place: `${binPlace(bin, values.length, total)} “${binText(doc, bin, values.length)}”`}];
         });
       });
+      frame.node.hidden = rows.length === 0;
       const info = metricInfo(a, name);
       const [lo, hi] = fixedRange(info) ?? extent(rows.map(row => row.value));
       const last = Math.max(1, ...rows.map(row => row.to));
@@ -104,7 +106,8 @@ function keysFigure(context) {
     update(chosen) {
       const head = headAt(context.a, chosen.layer, chosen.head);
       rows = (head?.top_keys ?? []).map(({key, weight}) => ({series: 'A', key, weight, label: `${key} “${visible(tokenText(context.a, key))}”`}));
-      chart.draw({data: {rows}, signals: {hi: roundUp(Math.max(0.01, ...rows.map(row => row.weight)), 1)}, label: rows.map(row => `${row.label} ${number(row.weight)}`).join(', ') || 'No keys'});
+      frame.node.hidden = rows.length === 0;
+      chart.draw({data: {rows}, signals: {hi: roundUp(Math.max(0.01, ...rows.map(row => row.weight)), 1)}, label: rows.map(row => `${row.label} ${number(row.weight)}`).join(', ')});
     },
   };
 }
@@ -125,6 +128,7 @@ function numbers(doc, head, series) {
 
 export const headSection = {
   id: 'head', title: 'One head',
+  applies: ({a}) => headMetrics(a).length > 0,
   mount(context) {
     const {a, state} = context;
     const heading = h('h2'), says = h('div', {class: 'diagnosis'}), table = h('div');

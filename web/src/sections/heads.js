@@ -34,6 +34,7 @@ const table = (doc, {metric, stat}) => doc.layers.map(layer => layer.heads.map(h
 
 export const headsSection = {
   id: 'heads', title: 'Heads',
+  applies: ({a}) => headMetrics(a).length > 0,
   mount(context) {
     const {a, b, state} = context;
     const comparable = b && sameShape(a, b);

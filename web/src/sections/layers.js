@@ -3,7 +3,7 @@ import {createChart} from '../chart.js';
 import {h, replace} from '../dom.js';
 import {figure} from '../figure.js';
 import {number, visible} from '../format.js';
-import {extent, fixedRange, headMetrics, isSummary, metricInfo, pick, shortName, tokenText} from '../result.js';
+import {extent, fixedRange, hasHidden, headMetrics, isSummary, metricInfo, pick, shortName, tokenText} from '../result.js';
 import {shownName} from './heads.js';
 
 const BAND = ['p5', 'p25', 'median', 'p75', 'p95'];
@@ -121,13 +121,15 @@ function hiddenFigure(context) {
 
 export const layersSection = {
   id: 'layers', title: 'Layers',
+  applies: ({a}) => headMetrics(a).length > 0 || hasHidden(a),
   mount(context) {
-    const bands = bandsFigure(context), hidden = hiddenFigure(context);
+    const bands = headMetrics(context.a).length ? bandsFigure(context) : null;
+    const hidden = series(context).some(([, doc]) => hasHidden(doc)) ? hiddenFigure(context) : null;
     return {
-      node: h('section', {id: 'layers', class: 'columns', 'aria-label': 'Through the layers'}, bands.node, hidden.node),
+      node: h('section', {id: 'layers', class: 'columns', 'aria-label': 'Through the layers'}, bands && bands.node, hidden && hidden.node),
       update(chosen, changed) {
-        if (['metric', 'stat', 'layer'].some(name => changed.has(name))) bands.update(chosen);
-        if (changed.has('layer')) hidden.update(chosen);
+        if (['metric', 'stat', 'layer'].some(name => changed.has(name))) bands?.update(chosen);
+        if (changed.has('layer')) hidden?.update(chosen);
       },
     };
   },

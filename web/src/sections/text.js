@@ -32,6 +32,7 @@ const shown = text => (text.trim() === '' || text.includes('\n') ? visible(text)
 
 export const textSection = {
   id: 'text', title: 'Text',
+  applies: ({a}) => tokenCount(a) > 0,
   mount(context) {
     const {a, state} = context;
     const total = tokenCount(a), shades = shadesOf(a);

@@ -5,7 +5,7 @@ import {figure} from '../figure.js';
 import {number, percent, visible} from '../format.js';
 import {createGrid, legend} from '../grid.js';
 import {binPlace, binText} from '../map.js';
-import {binOf, binRange, hasRows, headAt, mapBytes, mapWeight, tokenCount, tokenText} from '../result.js';
+import {binOf, binRange, hasMaps, hasRows, headAt, mapBytes, mapWeight, tokenCount, tokenText} from '../result.js';
 
 const TOP = 6;
 
@@ -26,6 +26,7 @@ function attention(doc, head, token) {
 
 export const tokenSection = {
   id: 'token', title: 'One token',
+  applies: ({a}) => hasMaps(a),
   mount(context) {
     const {a, state} = context;
     const heading = h('h2'), empty = h('p', {class: 'notice'}, 'Choose a token in the text, or a column of a map, to see which heads attend to it.');
