@@ -2,9 +2,8 @@
 #include "commands.h"
 
 #include "base/file.h"
-#include "base/team.h"
+#include "compute_options.h"
 #include "input.h"
-#include "math/matmul.h"
 #include "model/model.h"
 #include "probe/probes.h"
 #include "study/fail_on.h"
@@ -13,10 +12,11 @@
 #include <string.h>
 
 typedef struct inspect_options {
-    const char *text, *tokens, *layers, *heads, *probes, *dtype, *isa, *fail_on;
-    size_t threads, max_tokens, theta_nodes;
+    const char *text, *tokens, *layers, *heads, *probes, *fail_on;
+    size_t max_tokens, theta_nodes;
     double sink_threshold;
     bool parse_special, plain;
+    compute_options compute;
     output_options output;
 } inspect_options;
 
@@ -44,46 +44,12 @@ static const option options[] = {
     {"html", "FILE", OPTION_TEXT, FIELD(output.html), "write the report page"},
     {"heads", NULL, OPTION_FLAG, FIELD(output.heads), "show a line for each head"},
     {"quiet", NULL, OPTION_FLAG, FIELD(output.quiet), "print nothing but errors"},
-    {"threads", "N", OPTION_COUNT, FIELD(threads), "threads to use (default: every processor)"},
-    {"dtype", "f32|bf16", OPTION_TEXT, FIELD(dtype), "number type of matrix product inputs (default f32)"},
-    {"isa", "LEVEL", OPTION_TEXT, FIELD(isa), "use at most base, avx2 or avx512"},
+    THREADS_OPTION(inspect_options, compute),
+    DTYPE_OPTION(inspect_options, compute),
+    ISA_OPTION(inspect_options, compute),
 };
 
 /* ---- reading options into what the study wants ------------------------------------------------- */
-
-static ss_status choose(const char *name, const char *typed, const char *const *names, size_t count,
-                        size_t *index, ss_error *error) {
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(typed, names[i]) == 0) {
-            *index = i;
-            return SS_OK;
-        }
-    }
-    const char *close = closest_name(typed, names, count);
-    return ss_fail(error, SS_E_USAGE, name,
-                   "'%s' is not one of its values%s%s; 'softscope inspect --help' lists them", typed,
-                   close ? "; did you mean " : "", close ? close : "");
-}
-
-static ss_status read_compute(const inspect_options *o, ss_compute *compute, ss_error *error) {
-    static const char *const isas[] = {"base", "avx2", "avx512"}, *const dtypes[] = {"f32", "bf16"};
-    enum { MOST_THREADS = 1024 };
-    size_t index;
-    if (o->threads > MOST_THREADS) return ss_fail(error, SS_E_USAGE, "--threads", "at most %d", MOST_THREADS);
-    compute->workers = ss_team_size((int)o->threads);
-    if (o->isa) {
-        SS_TRY(choose("--isa", o->isa, isas, 3, &index, error));
-        if ((ss_isa)index < compute->isa) {
-            compute->isa = (ss_isa)index;
-            ss_matmul_limit_isa(compute->isa);
-        }
-    }
-    if (o->dtype) {
-        SS_TRY(choose("--dtype", o->dtype, dtypes, 2, &index, error));
-        compute->dtype = (ss_dtype)index;
-    }
-    return SS_OK;
-}
 
 /* Mark in chosen[count] the numbers of a list such as "0-5,8". */
 static ss_status read_list(const char *name, const char *list, bool *chosen, size_t count, ss_error *error) {
@@ -155,7 +121,7 @@ static ss_status check_options(session *s, ss_error *error) {
         return ss_fail(error, SS_E_USAGE, NULL, "give the input with --text FILE or --tokens FILE%s",
                        o->text ? ", not both" : "");
     s->study = ss_inspect_options_default();
-    SS_TRY(read_compute(o, &s->study.compute, error));
+    SS_TRY(compute_options_read(&o->compute, &s->study.compute, error));
     if (o->theta_nodes) s->study.probe.theta_nodes = o->theta_nodes;
     if (!(o->sink_threshold > 0 && o->sink_threshold < 1))
         return ss_fail(error, SS_E_USAGE, "--sink-threshold", "a share between 0 and 1");

@@ -5,7 +5,7 @@
 
 #include "options.h"
 
-extern const command inspect_command, report_command;
+extern const command inspect_command, theta_command, report_command;
 
 /* One line for each library the program stands on, with its version. */
 void print_libraries(FILE *out);

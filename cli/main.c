@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-static const command *const commands[] = {&inspect_command, &report_command};
+static const command *const commands[] = {&inspect_command, &theta_command, &report_command};
 
 enum { COMMANDS = sizeof commands / sizeof *commands };
 

@@ -170,9 +170,8 @@ static ss_status read_descr(const ss_cursor *text, const fields *found, const ss
     if (strcmp(item, "V2") == 0) {
         if (!options || !options->raw_is_bf16)
             return refuse(error, text->file, descr,
-                          "holds raw two-byte items: is this bfloat16? NumPy stores it so; say that it is to "
-                          "have it read, "
-                          "or save it as float32");
+                          "holds raw two-byte items: is this bfloat16? NumPy stores it so; say that it is "
+                          "(--bf16) to have it read, or save it as float32");
         header->type = SS_TYPE_BF16;
     }
     for (size_t i = 0; i < sizeof item_types / sizeof *item_types; i++)

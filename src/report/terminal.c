@@ -151,7 +151,29 @@ static const column table[] = {
     {"massive", "hidden.massive", GATHER_COUNT, NULL, 7, 0, false, 0},
 };
 
-enum { COLUMNS = sizeof table / sizeof *table, BAR = 6 };
+/* Of a dump: its rows together, and each group of them. */
+static const column dump_table[] = {
+    {"rows", "rows", GATHER_PLAIN, "rows", 8, 0, false, 0},
+    {"theta", "theta.median", GATHER_PLAIN, "theta.median", 7, 5, false, 1},
+    {"least theta", "theta.min", GATHER_PLAIN, "theta.min", 7, 5, false, 0},
+    {"saturated", "saturated_share", GATHER_PLAIN, "saturated_share", 8, 1, true, 0},
+    {"entropy/log n", "entropy_norm.mean", GATHER_PLAIN, "entropy_norm.mean", 6, 3, false, 1},
+    {"p max", "p_max.mean", GATHER_PLAIN, "p_max.mean", 6, 3, false, 1},
+    {"on key 0", "first_key", GATHER_PLAIN, "first_key", 6, 3, false, 1},
+};
+
+/* A table as it is drawn: its columns behind one for names. */
+typedef struct layout {
+    const char *names; /* what lines are */
+    int name_width;
+    const column *columns;
+    size_t count;
+} layout;
+
+static const layout layer_layout = {"layer", 8, table, sizeof table / sizeof *table},
+                    dump_layout = {"group", 12, dump_table, sizeof dump_table / sizeof *dump_table};
+
+enum { BAR = 6 };
 
 static double gathered(const json_t *layer, const column *c) {
     const json_t *head;
@@ -206,18 +228,19 @@ static void put_cell(const view *v, const column *c, double value) {
         fprintf(v->out, "%*s", BAR, "");
 }
 
-static void print_header(const view *v) {
+static void print_header(const view *v, const layout *l) {
     paint(v, "1");
-    fprintf(v->out, "%-8s", "layer");
-    for (size_t i = 0; i < COLUMNS; i++) fprintf(v->out, "  %*s", (int)cell_width(&table[i]), table[i].title);
+    fprintf(v->out, "%-*s", l->name_width, l->names);
+    for (size_t i = 0; i < l->count; i++)
+        fprintf(v->out, "  %*s", (int)cell_width(&l->columns[i]), l->columns[i].title);
     paint(v, "0");
     fputc('\n', v->out);
 }
 
-static void print_line(const view *v, const char *name, const json_t *node, bool is_head) {
-    fprintf(v->out, "%-8s", name);
-    for (size_t i = 0; i < COLUMNS; i++) {
-        const column *c = &table[i];
+static void print_line(const view *v, const layout *l, const char *name, const json_t *node, bool is_head) {
+    fprintf(v->out, "%-*s", l->name_width, name);
+    for (size_t i = 0; i < l->count; i++) {
+        const column *c = &l->columns[i];
         put_cell(v, c, !is_head ? layer_value(node, c) : c->head_path ? number_at(node, c->head_path) : NAN);
     }
     fputc('\n', v->out);
@@ -227,15 +250,15 @@ static void print_layers(const view *v) {
     const json_t *layers = json_object_get(v->result->root, "layers"), *layer, *head;
     size_t i, j;
     if (json_array_size(layers) == 0) return;
-    print_header(v);
+    print_header(v, &layer_layout);
     json_array_foreach(layers, i, layer) {
         char name[32];
         snprintf(name, sizeof name, "%.0f", number_at(layer, "index"));
-        print_line(v, name, layer, false);
+        print_line(v, &layer_layout, name, layer, false);
         if (!v->style->heads) continue;
         json_array_foreach(json_object_get(layer, "heads"), j, head) {
             snprintf(name, sizeof name, "  .%.0f", number_at(head, "index"));
-            print_line(v, name, head, true);
+            print_line(v, &layer_layout, name, head, true);
         }
     }
     fputc('\n', v->out);
@@ -248,9 +271,78 @@ static void print_layers(const view *v) {
                0);
 }
 
+/* ---- a dump ----------------------------------------------------------------------------------- */
+
+static void print_list(const view *v, const json_t *numbers, const char *between) {
+    const json_t *number;
+    size_t i;
+    json_array_foreach(numbers, i, number) {
+        fprintf(v->out, "%s%.0f", i ? between : "", json_number_value(number));
+    }
+}
+
+static void print_dump_input(const view *v) {
+    const json_t *input = json_object_get(v->result->root, "input");
+    paint(v, "1");
+    put_safe(v, text_at(input, "name"), strlen(text_at(input, "name")));
+    paint(v, "0");
+    fprintf(v->out, "  %s of shape ", text_at(input, "kind"));
+    print_list(v, json_object_get(input, "shape"), " x ");
+    fprintf(v->out, " (%s), support: %s", text_at(input, "type"), text_at(input, "support"));
+    const double tau = number_at(input, "tau");
+    if (tau != 1) fprintf(v->out, ", tau %g", tau);
+    fputs("\n\n", v->out);
+}
+
+static void print_groups(const view *v, const json_t *groups) {
+    enum { MOST_LINES = 40 };
+    const json_t *group;
+    size_t i;
+    json_array_foreach(groups, i, group) {
+        char name[64] = "[";
+        const json_t *index = json_object_get(group, "index"), *number;
+        size_t axis, used = 1;
+        if (i == MOST_LINES && !v->style->heads) {
+            fprintf(v->out, "(%zu more groups: --groups shows all)\n", json_array_size(groups) - i);
+            return;
+        }
+        json_array_foreach(index, axis, number) {
+            int wrote = snprintf(name + used, sizeof name - used, "%s%.0f", axis ? "," : "",
+                                 json_number_value(number));
+            used += (size_t)wrote < sizeof name - used ? (size_t)wrote : 0;
+        }
+        snprintf(name + used, sizeof name - used, "]");
+        print_line(v, &dump_layout, name, group, true);
+    }
+}
+
+static void print_dump(const view *v) {
+    const json_t *root = v->result->root, *settings = json_object_get(root, "settings");
+    char note[512];
+    print_header(v, &dump_layout);
+    print_line(v, &dump_layout, "all", json_object_get(root, "rows"), true);
+    print_groups(v, json_object_get(root, "groups"));
+    fputc('\n', v->out);
+    snprintf(
+        note, sizeof note,
+        "Over %s. theta: median, 1 = fully sensitive, 0 = frozen. saturated: rows with theta <= %g. "
+        "entropy/log n: 1 = uniform. p max: mean largest weight. on key 0: mean weight on the first key, a "
+        "sink above %g.",
+        text_at(settings, "row_range"), number_at(settings, "saturated_theta"),
+        number_at(settings, "sink_threshold"));
+    put_folded(v, note, 0);
+}
+
 void ss_terminal_print(const ss_result *result, const ss_terminal_style *style, FILE *out) {
     const view v = {result, style, out};
-    print_model(&v);
+    const bool is_dump = strcmp(text_at(result->root, "command"), "theta") == 0;
+    if (is_dump)
+        print_dump_input(&v);
+    else
+        print_model(&v);
     print_findings(&v);
-    print_layers(&v);
+    if (is_dump)
+        print_dump(&v);
+    else
+        print_layers(&v);
 }

@@ -34,8 +34,8 @@ static void visit(const walk *w, const ss_place *place) {
 void ss_each_place(const ss_result *result, const char *metric, const char *statistic, ss_place_fn *fn,
                    void *context) {
     const walk w = {metric, statistic, fn, context};
-    const json_t *root = result->root, *layer, *head;
-    static const char *const parts[] = {"embedding", "final", "output"};
+    const json_t *root = result->root, *layer, *head, *group;
+    static const char *const parts[] = {"embedding", "final", "output", "rows"};
     size_t i, j;
     for (i = 0; i < sizeof parts / sizeof *parts; i++)
         visit(&w, &(ss_place){parts[i], SS_NOWHERE, SS_NOWHERE, json_object_get(root, parts[i])});
@@ -47,6 +47,20 @@ void ss_each_place(const ss_result *result, const char *metric, const char *stat
             visit(&w, &(ss_place){"head", index, head_index, head});
         }
     }
+    json_array_foreach(json_object_get(root, "groups"), i, group)
+        visit(&w, &(ss_place){"group", SS_NOWHERE, SS_NOWHERE, group});
+}
+
+/* "in group [0, 3]" */
+static void group_text(const json_t *group, char *text, size_t capacity) {
+    const json_t *number;
+    size_t i, used = (size_t)snprintf(text, capacity, "in group [");
+    json_array_foreach(json_object_get(group, "index"), i, number) {
+        if (used >= capacity) return;
+        used += (size_t)snprintf(text + used, capacity - used, "%s%lld", i ? ", " : "",
+                                 (long long)json_integer_value(number));
+    }
+    if (used < capacity) snprintf(text + used, capacity - used, "]");
 }
 
 void ss_place_text(const ss_place *place, char *text, size_t capacity) {
@@ -54,9 +68,12 @@ void ss_place_text(const ss_place *place, char *text, size_t capacity) {
         snprintf(text, capacity, "in layer %zu head %zu", place->layer, place->head);
     else if (place->layer != SS_NOWHERE)
         snprintf(text, capacity, "after layer %zu", place->layer);
+    else if (strcmp(place->part, "group") == 0)
+        group_text(place->node, text, capacity);
     else
         snprintf(text, capacity, "%s",
                  strcmp(place->part, "embedding") == 0 ? "after the embedding"
+                 : strcmp(place->part, "rows") == 0    ? "over all rows"
                  : strcmp(place->part, "final") == 0   ? "after the final norm"
                                                        : "in the output layer");
 }
