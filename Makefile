@@ -1,6 +1,6 @@
 # A thin front for CMake and scripts/: `make help` lists what there is.
 .DEFAULT_GOAL := release
-.PHONY: all release debug fuzz demo test bench peers format lint install clean help
+.PHONY: all program release debug fuzz demo test bench peers format lint install clean help
 
 CLANG_FORMAT ?= clang-format
 PREFIX ?= /usr/local
@@ -8,13 +8,19 @@ SOURCES = $(shell git ls-files --cached --others --exclude-standard '*.c' '*.h')
 
 all: release
 
-release: ## build the program and the library: build/release/softscope
+configure = cmake --preset $(1) >build/$(1).log 2>&1 || \
+	(cat build/$(1).log; echo "Is something missing? scripts/setup.sh installs it."; exit 1)
+
+release: ## build everything: build/release/softscope is the program
 debug:   ## the same with address and undefined-behaviour sanitizers: build/debug
 fuzz:    ## the fuzz targets, with clang: build/fuzz
 release debug fuzz:
-	@cmake --preset $@ >build/$@.log 2>&1 || (cat build/$@.log; echo "Is something missing? scripts/setup.sh installs it."; exit 1)
+	@$(call configure,$@)
 	@cmake --build --preset $@
-release debug fuzz: | build
+program: ## the program alone
+	@$(call configure,release)
+	@cmake --build --preset release --target softscope
+release debug fuzz program: | build
 build:
 	@mkdir -p build
 

@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 
 scripts/setup.sh build
 scripts/get_models.sh smollm2
-make --no-print-directory release
+make --no-print-directory program
 model=${SOFTSCOPE_MODELS:-build/models}/smollm2.gguf
 echo
 echo "\$ build/release/softscope inspect $model --text examples/bakery.txt --json build/demo.json"

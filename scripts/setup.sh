@@ -74,7 +74,7 @@ install_missing() {
         as_root=(sudo)
     fi
     echo "setup: installing" $names
-    local apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3)
+    local apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3)
     "${apt[@]}" update >/dev/null || echo "setup: apt-get update failed; trying with the lists at hand" >&2
     # shellcheck disable=SC2086 # names is a list of words
     "${apt[@]}" install -y --no-install-recommends $names </dev/null || explain_and_leave "apt-get could not install."
