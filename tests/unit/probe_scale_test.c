@@ -79,16 +79,16 @@ static void saturated_rows_are_told_apart_at_unit_scale(void **state) {
     ss_config config = staged_config(4, 2, true);
     config.head_width = 24; /* no multiple of every vector */
     config.score_scale = 1 / sqrt(24.0);
-    config.window = 40;
+    config.window = 9;
     for (int capped = 0; capped < 2; capped++) {
         config.soft_cap = capped ? 30 : 0;
         staged_pass *s = staged_pass_new(&config, 60, 2, 9);
         for (size_t t = 0; t < 60; t++)
             for (size_t h = 0; h < 4; h++)
                 for (size_t e = 0; e < 24; e++) {
-                    staged_query(s, h, t)[e] *= 8; /* driven by scale ... */
-                    if (t % 5 == 4)
-                        staged_query(s, h, t)[e] = 4 * staged_key(s, h / 2, t)[e]; /* ... or meant */
+                    if (h % 2 == 0 && t % 4 == 1) staged_key(s, h / 2, t)[e] *= 30; /* large keys ... */
+                    staged_query(s, h, t)[e] *= 8; /* ... and queries saturate by scale, these mean it: */
+                    if (t % 5 == 4) staged_query(s, h, t)[e] = 4 * staged_key(s, h / 2, t)[e];
                 }
         staged_pass_attend(s);
         ss_result *result = staged_measure(s, "scale", 16);
