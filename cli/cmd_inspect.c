@@ -12,7 +12,7 @@
 #include <string.h>
 
 typedef struct inspect_options {
-    const char *text, *tokens, *layers, *heads, *probes, *fail_on;
+    const char *text, *tokens, *layers, *heads, *probes, *fine_maps, *fail_on;
     size_t max_tokens, theta_nodes;
     double sink_threshold;
     bool parse_special, plain;
@@ -32,6 +32,8 @@ static const option options[] = {
     {"no-special", NULL, OPTION_FLAG, FIELD(plain), "add no begin-of-text token, no [CLS] and [SEP]"},
     {"layers", "LIST", OPTION_TEXT, FIELD(layers), "measure only the heads of these layers, as 0-5,8"},
     {"only-heads", "LIST", OPTION_TEXT, FIELD(heads), "measure only these heads of each layer, as 0,3-4"},
+    {"fine-maps", "LIST", OPTION_TEXT, FIELD(fine_maps),
+     "attention maps of 256 x 256 cells for these heads, as LAYER.HEAD,LAYER.HEAD"},
     {"probe", "LIST", OPTION_TEXT, FIELD(probes),
      "which probes to run; 'softscope inspect --probe help' lists them"},
     {"sink-threshold", "X", OPTION_NUMBER, FIELD(sink_threshold),
@@ -94,6 +96,28 @@ static ss_status choose_heads(const inspect_options *o, const ss_config *c, uint
     return status;
 }
 
+/* --fine-maps "18.8,0.2" as [layers * H] flags; NULL when none is asked for. */
+static ss_status choose_fine_maps(const inspect_options *o, const ss_config *c, uint8_t **fine,
+                                  ss_error *error) {
+    if (!o->fine_maps) return SS_OK;
+    *fine = calloc(c->layers * c->heads, 1);
+    if (!*fine) return ss_fail_memory(error, "--fine-maps");
+    for (const char *at = o->fine_maps;;) {
+        char *dot, *end;
+        unsigned long layer = strtoul(at, &dot, 10), head = *dot == '.' ? strtoul(dot + 1, &end, 10) : 0;
+        if (dot == at || *dot != '.' || end == dot + 1 || (*end != ',' && *end != '\0'))
+            return ss_fail(error, SS_E_USAGE, "--fine-maps", "'%s' is not a list such as 18.8,0.2",
+                           o->fine_maps);
+        if (layer >= c->layers || head >= c->heads)
+            return ss_fail(error, SS_E_USAGE, "--fine-maps",
+                           "there is no head %lu.%lu: the last one is %zu.%zu", layer, head, c->layers - 1,
+                           c->heads - 1);
+        (*fine)[layer * c->heads + head] = 1;
+        if (*end == '\0') return SS_OK;
+        at = end + 1;
+    }
+}
+
 static void list_probes(void) {
     size_t count;
     const ss_probe_kind *kinds = ss_probe_kinds(&count);
@@ -109,7 +133,7 @@ typedef struct session {
     ss_inspect_options study;
     ss_inspect_input input;
     file_input file;
-    uint8_t *shown;
+    uint8_t *shown, *fine_maps;
     ss_model *model;
     ss_result *result;
     bool failed;
@@ -149,7 +173,9 @@ static ss_status inspect(session *s, const char *path, ss_error *error) {
     progress_start("reading the model", o->output.quiet);
     SS_TRY(ss_model_open(path, NULL, &s->study.compute, &s->model, error));
     SS_TRY(choose_heads(o, ss_model_config(s->model), &s->shown, error));
+    SS_TRY(choose_fine_maps(o, ss_model_config(s->model), &s->fine_maps, error));
     s->study.probe.heads = s->shown;
+    s->study.probe.fine_maps = s->fine_maps;
     progress_start("measuring", o->output.quiet);
     SS_TRY(ss_inspect(s->model, &s->input, &s->study, &s->result, &s->failed, error));
     progress_end();
@@ -174,6 +200,7 @@ static int run(int argc, char **argv) {
     ss_model_free(s.model);
     file_input_close(&s.file);
     free(s.shown);
+    free(s.fine_maps);
     return status != SS_OK ? fail(&error) : s.failed ? 1 : 0;
 }
 

@@ -222,12 +222,14 @@ typedef struct ss_inspect_input {
 
 /* What numbers mean; the result document repeats them under "settings". */
 typedef struct ss_probe_options {
-    double sink_threshold;  /* a head has a sink when the mean weight on key 0 exceeds this */
-    double saturated_theta; /* a row is saturated when theta is at most this */
-    double confident;       /* an output row is confident when p_max exceeds this */
-    size_t theta_nodes;     /* search budget of exact theta, a row */
-    bool all_sites;         /* health: look at every site instead of hidden states only */
-    const uint8_t *heads;   /* [layers * H] heads to measure; NULL for all */
+    double sink_threshold;    /* a head has a sink when the mean weight on key 0 exceeds this */
+    double saturated_theta;   /* a row is saturated when theta is at most this */
+    double confident;         /* an output row is confident when p_max exceeds this */
+    size_t theta_nodes;       /* search budget of exact theta, a row */
+    bool all_sites;           /* health: look at every site instead of hidden states only */
+    const uint8_t *heads;     /* [layers * H] heads to measure; NULL for all */
+    const uint8_t *fine_maps; /* [layers * H] heads whose attention map has 256 x 256 cells instead of 64 x
+                                 64; NULL for none */
 } ss_probe_options;
 
 ss_probe_options ss_probe_options_default(void);

@@ -26,7 +26,7 @@ typedef struct ss_keys_worker_head {
 typedef struct ss_keys_worker {
     double *column;             /* [H][T + 1] weight on each key */
     size_t *views;              /* [H][T + 1] rows that may see each key, as differences that wrap */
-    double *cells;              /* [H][bins][bins] weight of query bins on key bins */
+    double *cells;              /* [H][most map bins, squared] weight of query bins on key bins */
     float *sums;                /* [T] of the run of rows being added; zero between runs */
     ss_keys_worker_head *heads; /* [H] */
 } ss_keys_worker;
@@ -45,13 +45,21 @@ struct ss_keys_probe {
     const ss_allocator *memory;
     const ss_config *config;
     const uint32_t *ids;
-    size_t tokens, bins;
+    size_t tokens, bins;      /* bins of profiles */
+    const uint8_t *fine_maps; /* [layers][H] heads with fine maps; NULL for none */
+    size_t most_cells;        /* of the largest map */
     ss_compute compute;
     double sink_threshold;
     uint32_t *previous;      /* [T] */
     ss_keys_worker *workers; /* [workers] */
     ss_keys_head *heads;     /* [layers][H] */
-    float *maps;             /* [layers][H][bins][bins] */
+    float **maps;            /* [layers][H]: [map bins][map bins] of that head */
 };
+
+/* Bins of a head's map. */
+static inline size_t ss_map_bins(const ss_keys_probe *probe, size_t layer, size_t head) {
+    const bool fine = probe->fine_maps && probe->fine_maps[layer * probe->config->heads + head];
+    return ss_bin_count(probe->tokens, fine ? SS_FINE_BINS : SS_MAX_BINS);
+}
 
 #endif

@@ -15,13 +15,13 @@
 /* ---- making ---- */
 
 static bool allocate_workers(ss_keys_probe *probe) {
-    size_t heads = probe->config->heads, tokens = probe->tokens, bins = probe->bins, share;
+    size_t heads = probe->config->heads, tokens = probe->tokens, share;
     bool fits = ss_mul_size(heads, tokens + 1, &share);
     for (int w = 0; fits && w < probe->compute.workers; w++) {
         ss_keys_worker *worker = &probe->workers[w];
         worker->column = ss_alloc_zero(probe->memory, share, sizeof *worker->column);
         worker->views = ss_alloc_zero(probe->memory, share, sizeof *worker->views);
-        worker->cells = ss_alloc_zero(probe->memory, heads, bins * bins * sizeof *worker->cells);
+        worker->cells = ss_alloc_zero(probe->memory, heads, probe->most_cells * sizeof *worker->cells);
         worker->sums = ss_alloc_zero(probe->memory, tokens, sizeof *worker->sums);
         worker->heads = ss_alloc_zero(probe->memory, heads, sizeof *worker->heads);
         fits = worker->column && worker->views && worker->cells && worker->sums && worker->heads;
@@ -29,14 +29,26 @@ static bool allocate_workers(ss_keys_probe *probe) {
     return fits;
 }
 
+/* One map a head; the largest sets how many cells a worker keeps. */
+static bool allocate_maps(ss_keys_probe *probe, size_t heads) {
+    bool fits = (probe->maps = ss_alloc_zero(probe->memory, heads, sizeof *probe->maps)) != NULL;
+    for (size_t i = 0; fits && i < heads; i++) {
+        size_t bins = ss_map_bins(probe, i / probe->config->heads, i % probe->config->heads);
+        probe->maps[i] = ss_alloc_zero(probe->memory, bins * bins, sizeof **probe->maps);
+        if (bins * bins > probe->most_cells) probe->most_cells = bins * bins;
+        fits = probe->maps[i] != NULL;
+    }
+    return fits;
+}
+
 static bool allocate(ss_keys_probe *probe) {
-    size_t heads, bins = probe->bins;
+    size_t heads;
     if (!ss_mul_size(probe->config->layers, probe->config->heads, &heads)) return false;
     probe->workers = ss_alloc_zero(probe->memory, (size_t)probe->compute.workers, sizeof *probe->workers);
     probe->previous = ss_alloc(probe->memory, probe->tokens, sizeof *probe->previous);
     probe->heads = ss_alloc_zero(probe->memory, heads, sizeof *probe->heads);
-    probe->maps = ss_alloc_zero(probe->memory, heads, bins * bins * sizeof *probe->maps);
-    return probe->workers && probe->previous && probe->heads && probe->maps && allocate_workers(probe) &&
+    return probe->workers && probe->previous && probe->heads && allocate_maps(probe, heads) &&
+           allocate_workers(probe) &&
            ss_previous_occurrences(probe->memory, probe->ids, probe->tokens, probe->previous);
 }
 
@@ -47,7 +59,8 @@ ss_status ss_keys_probe_create(const ss_probe_setup *setup, ss_keys_probe **prob
     made->config = setup->config;
     made->ids = setup->ids;
     made->tokens = setup->tokens;
-    made->bins = ss_bin_count(setup->tokens);
+    made->bins = ss_bin_count(setup->tokens, SS_MAX_BINS);
+    made->fine_maps = setup->options.fine_maps;
     made->compute = setup->compute;
     made->sink_threshold = setup->options.sink_threshold;
     if (!allocate(made)) {
@@ -72,6 +85,8 @@ void ss_keys_probe_free(ss_keys_probe *probe) {
     ss_free(memory, probe->workers);
     ss_free(memory, probe->previous);
     ss_free(memory, probe->heads);
+    for (size_t i = 0; probe->maps && i < probe->config->layers * probe->config->heads; i++)
+        ss_free(memory, probe->maps[i]);
     ss_free(memory, probe->maps);
     ss_free(memory, probe);
 }
@@ -115,12 +130,13 @@ static void add_run(const ss_keys_probe *probe, const ss_row_block *block, const
 }
 
 /* Move the sums of a run into the map's cells and into the columns of the head. */
-static void close_run(const ss_keys_probe *probe, ss_keys_worker *worker, size_t head, size_t query_bin,
-                      const row_run *run) {
-    size_t tokens = probe->tokens, bins = probe->bins;
-    double *cells = worker->cells + (head * bins + query_bin) * bins;
-    for (size_t b = ss_bin_of(tokens, run->low); b < bins && ss_bin_begin(tokens, b) < run->high; b++) {
-        size_t begin = ss_bin_begin(tokens, b), end = ss_bin_begin(tokens, b + 1);
+static void close_run(const ss_keys_probe *probe, ss_keys_worker *worker, size_t head, size_t bins,
+                      size_t query_bin, const row_run *run) {
+    size_t tokens = probe->tokens;
+    double *cells = worker->cells + head * probe->most_cells + query_bin * bins;
+    for (size_t b = ss_bin_of(tokens, bins, run->low); b < bins && ss_bin_begin(tokens, bins, b) < run->high;
+         b++) {
+        size_t begin = ss_bin_begin(tokens, bins, b), end = ss_bin_begin(tokens, bins, b + 1);
         cells[b] += ss_columns_total(probe->compute.isa, worker->sums + begin, end - begin);
     }
     ss_columns_close(probe->compute.isa, worker->sums + run->low, run->high - run->low,
@@ -157,18 +173,21 @@ static void count_views(const ss_keys_probe *probe, ss_keys_worker *worker, cons
 }
 
 static void on_rows(void *context, const ss_pass *pass, size_t layer, const ss_row_block *block) {
-    (void)pass, (void)layer;
+    (void)pass;
     ss_keys_probe *probe = context;
     ss_keys_worker *worker = &probe->workers[block->worker];
+    const size_t map_bins = ss_map_bins(probe, layer, block->head);
     for (size_t r = 0; r < block->rows;) {
-        size_t bin = ss_bin_of(probe->tokens, block->first_query + r);
-        row_run run = find_run(block, r, ss_bin_begin(probe->tokens, bin + 1));
+        const size_t query = block->first_query + r;
+        const size_t map_bin = ss_bin_of(probe->tokens, map_bins, query);
+        row_run run = find_run(block, r, ss_bin_begin(probe->tokens, map_bins, map_bin + 1));
         if (run.end == run.begin) {
             r++; /* a row that is not measured */
             continue;
         }
         add_run(probe, block, &run, worker->sums);
-        close_run(probe, worker, block->head, bin, &run);
+        close_run(probe, worker, block->head, map_bins, map_bin, &run);
+        const size_t bin = ss_bin_of(probe->tokens, probe->bins, query);
         for (; r < run.end; r++) {
             add_single_keys(probe, block, r, bin, &worker->heads[block->head]);
             count_views(probe, worker, block, r);
@@ -197,7 +216,7 @@ static void add_worker_head(const ss_keys_probe *probe, ss_keys_worker_head *to,
 
 /* Fold every worker's sums of a head into the first worker's. */
 static void fold(ss_keys_probe *probe, size_t head) {
-    size_t tokens = probe->tokens, cells = probe->bins * probe->bins;
+    size_t tokens = probe->tokens, cells = probe->most_cells;
     ss_keys_worker *to = &probe->workers[0];
     for (int w = 1; w < probe->compute.workers; w++) {
         const ss_keys_worker *from = &probe->workers[w];
@@ -226,20 +245,30 @@ static size_t find_strongest(const ss_keys_probe *probe, const double *column, s
     return ss_sink_top(column, views, probe->tokens, top, SS_TOP_KEYS);
 }
 
+/* Sums of weights become means over the rows of a query bin: each row's weights add up to 1. */
+static void finish_map(ss_keys_probe *probe, size_t layer, size_t h) {
+    const size_t bins = ss_map_bins(probe, layer, h);
+    const double *cells = probe->workers[0].cells + h * probe->most_cells;
+    float *map = probe->maps[layer * probe->config->heads + h];
+    for (size_t b = 0; b < bins; b++) {
+        double rows = 0;
+        for (size_t k = 0; k < bins; k++) rows += cells[b * bins + k];
+        for (size_t k = 0; k < bins; k++)
+            map[b * bins + k] = rows > 0 ? (float)(cells[b * bins + k] / rows) : 0;
+    }
+}
+
 static void finish_head(ss_keys_probe *probe, size_t layer, size_t h) {
-    size_t bins = probe->bins, place = layer * probe->config->heads + h;
     ss_keys_worker *sums = &probe->workers[0];
     const ss_keys_worker_head *single = &sums->heads[h];
-    ss_keys_head *head = &probe->heads[place];
+    ss_keys_head *head = &probe->heads[layer * probe->config->heads + h];
     double first_key = 0;
-    for (size_t b = 0; b < bins; b++) {
+    finish_map(probe, layer, h);
+    for (size_t b = 0; b < probe->bins; b++) {
         size_t rows = single->rows[b];
         first_key += single->first_key[b];
         head->rows += rows;
         head->first_key_profile[b] = (float)mean_of(single->first_key[b], rows);
-        for (size_t k = 0; k < bins; k++)
-            probe->maps[(place * bins + b) * bins + k] =
-                rows ? (float)(sums->cells[(h * bins + b) * bins + k] / (double)rows) : 0;
     }
     head->first_key = mean_of(first_key, head->rows);
     head->sink_rate = ss_sink_rate(head->first_key, probe->sink_threshold);
@@ -254,7 +283,7 @@ static void finish_head(ss_keys_probe *probe, size_t layer, size_t h) {
 }
 
 static void clear(ss_keys_probe *probe, size_t head) {
-    size_t keys = probe->tokens + 1, cells = probe->bins * probe->bins;
+    size_t keys = probe->tokens + 1, cells = probe->most_cells;
     for (int w = 0; w < probe->compute.workers; w++) {
         ss_keys_worker *worker = &probe->workers[w];
         memset(worker->column + head * keys, 0, keys * sizeof *worker->column);

@@ -32,21 +32,21 @@ static void write_top_keys(const ss_report *report, json_t *object, const ss_key
     }
 }
 
-static ss_status write_map(const ss_keys_probe *probe, const ss_report *report, json_t *object, size_t place,
-                           ss_error *error) {
-    size_t count = probe->bins * probe->bins;
+static ss_status write_map(const ss_keys_probe *probe, const ss_report *report, json_t *object, size_t layer,
+                           size_t head, ss_error *error) {
+    const size_t bins = ss_map_bins(probe, layer, head), count = bins * bins;
+    const float *map = probe->maps[layer * probe->config->heads + head];
     double *cells = ss_alloc(probe->memory, count, sizeof *cells);
     if (!cells) return ss_fail_memory(error, "a map of attention");
-    for (size_t c = 0; c < count; c++) cells[c] = probe->maps[place * count + c];
-    ss_result_map(report->result, object, "map", cells, probe->bins, probe->bins);
+    for (size_t c = 0; c < count; c++) cells[c] = map[c];
+    ss_result_map(report->result, object, "map", cells, bins, bins);
     ss_free(probe->memory, cells);
     return SS_OK;
 }
 
 static ss_status write_head(const ss_keys_probe *probe, const ss_report *report, size_t layer, size_t h,
                             ss_error *error) {
-    size_t place = layer * probe->config->heads + h;
-    const ss_keys_head *head = &probe->heads[place];
+    const ss_keys_head *head = &probe->heads[layer * probe->config->heads + h];
     json_t *object = ss_report_head(report, layer, h);
     ss_report_scalars(report, object, SCALARS, SCALAR_COUNT, head);
     write_top_keys(report, object, head);
@@ -54,7 +54,7 @@ static ss_status write_head(const ss_keys_probe *probe, const ss_report *report,
     for (size_t b = 0; b < probe->bins; b++) profile[b] = head->first_key_profile[b];
     json_t *profiles = ss_result_object(report->result, object, "profile");
     ss_result_numbers(report->result, profiles, "first_key", profile, probe->bins);
-    return write_map(probe, report, object, place, error);
+    return write_map(probe, report, object, layer, h, error);
 }
 
 ss_status ss_keys_probe_report(ss_keys_probe *probe, const ss_report *report, ss_error *error) {

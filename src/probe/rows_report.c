@@ -118,12 +118,13 @@ static void write_profiles(const digest *d, json_t *object, size_t layer, size_t
     static const int profiled[] = {SS_MEASURE_theta, SS_MEASURE_entropy_norm, SS_MEASURE_p_max};
     const ss_rows_probe *probe = d->probe;
     json_t *profile = ss_result_object(d->report->result, object, "profile");
-    size_t bins = ss_bin_count(probe->tokens);
+    size_t bins = ss_bin_count(probe->tokens, SS_MAX_BINS);
     for (size_t i = 0; i < sizeof profiled / sizeof *profiled; i++) {
         double means[SS_MAX_BINS];
         for (size_t b = 0; b < bins; b++)
-            means[b] = bin_mean(probe, (size_t)profiled[i], slot_of(probe, layer, head),
-                                ss_bin_begin(probe->tokens, b), ss_bin_begin(probe->tokens, b + 1));
+            means[b] =
+                bin_mean(probe, (size_t)profiled[i], slot_of(probe, layer, head),
+                         ss_bin_begin(probe->tokens, bins, b), ss_bin_begin(probe->tokens, bins, b + 1));
         ss_result_numbers(d->report->result, profile, SS_ROW_TABLE[profiled[i]].name, means, bins);
     }
 }

@@ -78,13 +78,13 @@ static ss_summary summary_of(const stretch *s, enum ss_dump_value kept, ss_dump_
 /* Means of a value over the rows of each query bin; `any_state`: of every row that has it. */
 static void write_profile(const stretch *s, json_t *node, const char *name, enum ss_dump_value kept,
                           row_number *number, bool any_state) {
-    const size_t queries = s->dump->queries, bins = ss_bin_count(queries);
+    const size_t queries = s->dump->queries, bins = ss_bin_count(queries, SS_MAX_BINS);
     double sums[SS_MAX_BINS] = {0};
     size_t counts[SS_MAX_BINS] = {0};
     for (size_t r = 0; r < s->count; r++) {
         const double value = number_of(s, &s->rows[r], kept, number);
         if (!(any_state || is_measured(&s->rows[r])) || isnan(value)) continue;
-        const size_t bin = ss_bin_of(queries, r % queries);
+        const size_t bin = ss_bin_of(queries, bins, r % queries);
         sums[bin] += value;
         counts[bin]++;
     }

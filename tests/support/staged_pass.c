@@ -190,11 +190,13 @@ void staged_pass_show(const staged_pass *s, const ss_probe *probe, size_t layer,
 }
 
 ss_probe_setup staged_setup(const staged_pass *s) {
-    return (ss_probe_setup){.config = &s->config,
+    ss_probe_setup setup = {.config = &s->config,
                             .ids = s->ids,
                             .tokens = s->tokens,
                             .compute = s->compute,
                             .options = ss_probe_options_default()};
+    setup.options.fine_maps = s->fine_maps;
+    return setup;
 }
 
 ss_result *staged_measure(const staged_pass *s, const char *probes, size_t block_rows) {

@@ -17,14 +17,15 @@ typedef struct staged_pass {
     ss_compute compute;
     ss_pass pass;
     size_t tokens, stride;
-    uint32_t *ids;           /* [T] */
-    float *qkv;              /* [T][(H + 2K) E] */
-    float *mix;              /* [T][H E] */
-    double *raw, *scores;    /* [H][T][T] before and after the soft cap */
-    double *weights;         /* [H][T][T] sum to 1, 0 where masked */
-    float *max;              /* [H][T] */
-    double *total;           /* [H][T] */
-    size_t *first, *support; /* [T] from the config; a test may change them before _softmax */
+    uint32_t *ids;            /* [T] */
+    float *qkv;               /* [T][(H + 2K) E] */
+    float *mix;               /* [T][H E] */
+    double *raw, *scores;     /* [H][T][T] before and after the soft cap */
+    double *weights;          /* [H][T][T] sum to 1, 0 where masked */
+    float *max;               /* [H][T] */
+    double *total;            /* [H][T] */
+    size_t *first, *support;  /* [T] from the config; a test may change them before _softmax */
+    const uint8_t *fine_maps; /* [H] for the probe options; NULL for none */
 } staged_pass;
 
 /* A config of one layer with E = 8 and everything else plain; change what the test is about. */

@@ -174,13 +174,15 @@ static size_t bin_begin(size_t tokens, size_t bins, size_t b) {
     return b * tokens / bins;
 }
 
-static void check_map(staged_pass *s, ss_result *result, size_t h) {
+/* Every cell against plain sums over its bins. */
+static void check_map(staged_pass *s, ss_result *result, size_t h, size_t most) {
     char path[64];
     snprintf(path, sizeof path, "layers.0.heads.%zu.map.data", h);
     const char *data = json_string_value(json_at(result->root, path));
-    size_t bins = s->tokens < 64 ? s->tokens : 64;
+    size_t bins = s->tokens < most ? s->tokens : most;
+    snprintf(path, sizeof path, "layers.0.heads.%zu.map.keys", h);
+    assert_true(number_at(result->root, path) == (double)bins);
     for (size_t a = 0; a < bins; a++) {
-        mean first_key = {0};
         for (size_t b = 0; b < bins; b++) {
             mean cell = {0};
             for (size_t t = bin_begin(s->tokens, bins, a); t < bin_begin(s->tokens, bins, a + 1); t++) {
@@ -189,12 +191,21 @@ static void check_map(staged_pass *s, ss_result *result, size_t h) {
                 for (size_t j = bin_begin(s->tokens, bins, b); j < bin_begin(s->tokens, bins, b + 1); j++)
                     sum += staged_row(s->weights, s, h, t)[j];
                 add(&cell, sum);
-                if (b == 0) add(&first_key, staged_row(s->weights, s, h, t)[0]);
             }
             double level = cell.count > 0 ? 255 * sqrt(value_of(cell)) : 0;
             if (fabs(base64_byte(data, a * bins + b) - level) > .501)
                 fail_msg("cell %zu, %zu is %d, want %g", a, b, base64_byte(data, a * bins + b), level);
         }
+    }
+}
+
+static void check_profile(staged_pass *s, ss_result *result, size_t h) {
+    char path[64];
+    size_t bins = s->tokens < 64 ? s->tokens : 64;
+    for (size_t a = 0; a < bins; a++) {
+        mean first_key = {0};
+        for (size_t t = bin_begin(s->tokens, bins, a); t < bin_begin(s->tokens, bins, a + 1); t++)
+            if (s->support[t] >= 2) add(&first_key, staged_row(s->weights, s, h, t)[0]);
         snprintf(path, sizeof path, "profile.first_key.%zu", a);
         assert_near(head_number(result, h, path), value_of(first_key));
     }
@@ -217,9 +228,30 @@ static void everything_agrees_with_dense_sums(void **state) {
         for (size_t h = 0; h < config.heads && s->tokens > 1; h++) {
             check_single_keys(s, result, h);
             check_sink(s, result, h);
-            check_map(s, result, h);
+            check_map(s, result, h, 64);
+            check_profile(s, result, h);
         }
         if (s->tokens == 1) assert_non_null(json_at(result->root, "layers.0.heads.0.absent.first_key"));
+        ss_result_free(result);
+        staged_pass_free(s);
+    }
+}
+
+static void chosen_heads_have_fine_maps_and_the_same_profiles(void **state) {
+    (void)state;
+    static const size_t lengths[] = {40, 150, 256, 301};
+    static const uint8_t fine[] = {0, 1};
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        ss_config config = staged_config(2, 1, true);
+        staged_pass *s = staged_pass_new(&config, lengths[i], 2, 40 + i);
+        s->fine_maps = fine;
+        staged_pass_attend(s);
+        ss_result *result = measure(s, 32);
+        check_map(s, result, 0, 64);
+        check_map(s, result, 1, 256);
+        check_profile(s, result, 0);
+        check_profile(s, result, 1);
+        check_single_keys(s, result, 1);
         ss_result_free(result);
         staged_pass_free(s);
     }
@@ -330,6 +362,7 @@ int main(void) {
         cmocka_unit_test(sink_rate_is_one_above_the_threshold),
         cmocka_unit_test(a_key_that_few_rows_see_is_no_sink),
         cmocka_unit_test(everything_agrees_with_dense_sums),
+        cmocka_unit_test(chosen_heads_have_fine_maps_and_the_same_profiles),
         cmocka_unit_test(pooled_numbers_are_means_over_heads),
         cmocka_unit_test(dominance_is_of_the_first_row_where_attention_is_not_causal),
         cmocka_unit_test(a_row_that_is_not_finite_is_left_out),
