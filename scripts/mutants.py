@@ -112,9 +112,13 @@ MUTANTS = [
      "(size_t)probe->previous[query]"),
     ("measure: sink's share without its weight", "src/probe/keys_probe.c",
      "weight_of(event, head, t, sink) * value_norm / mix_norm", "value_norm / mix_norm"),
-    ("measure: sink among all keys", "src/probe/keys_probe.c", "4 * views[j] >= most", "400 * views[j] >= most"),
+    ("measure: sink among all keys", "src/probe/keys_probe.c", "if (views[j] < most / 4 + (most % 4 != 0)) views[j] = 0;",
+     ";"),
     ("measure: likelihood of this token", "src/probe/output_probe.c", "probe->ids[token + 1]", "probe->ids[token]"),
-    ("measure: block norm of the sum", "src/probe/hidden_probe.c", "sqrt(square / (double)event->width)", "sqrt(square)"),
+    ("measure: block norm of the sum", "src/measure/massive.c", "sqrt(largest_square / (double)width)",
+     "sqrt(largest_square)"),
+    ("measure: Frobenius norm without its cross term", "src/measure/row.c", "square * (1 + p * p + square) - 2 * cube",
+     "square * (1 + p * p + square)"),
 ]
 
 
