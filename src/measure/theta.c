@@ -248,19 +248,21 @@ size_t ss_theta_solve_workspace(size_t n) {
 
 enum {
     LEAF = 20,      /* of rows too long for one leaf: short enough to be solved many times */
+    SHORT = 36,     /* rows up to this long may have no hit, and few leaves if these are as long as can be */
     FIRST_LOOK = 60 /* nodes before any list is made: a few heavy atoms often leave windows only */
 };
 
 /* Ways to look for a hit, the most promising first; gaps are for nearly equal atoms. A stride that the row is
  * too short for is cut down to what fits. */
 static bool seek(search *s) {
-    static const way ways[] = {{true, 64, 1, 0},   {false, 64, 1, 0}, {false, 64, 4, 0}, {true, 64, 4, 0},
-                               {false, 120, 1, 0}, {false, 64, 8, 1}, {false, 64, 8, 2}, {true, 64, 8, 3}};
+    static const way ways[] = {{true, 64, 1, 0},  {false, 64, 1, 0}, {false, 64, 4, 0}, {true, 64, 4, 0},
+                               {false, 40, 1, 0}, {false, 34, 1, 0}, {false, 29, 1, 0}, {false, 120, 1, 0},
+                               {false, 64, 8, 1}, {false, 64, 8, 2}, {true, 64, 8, 3}};
     bool nearly_equal = s->atoms[0] <= 4 * s->atoms[s->n - 1];
     for (size_t k = nearly_equal ? 0 : 1; k < sizeof ways / sizeof *ways; k++) {
         way w = ways[k];
         size_t fits = s->n / w.spared;
-        if (w.stride > 1 && fits < 2) continue; /* the same again */
+        if (k > 1 && (w.stride > 1 ? fits < 2 : fits < 1)) continue; /* the same again */
         if (w.stride > fits) w.stride = fits > 0 ? (uint8_t)fits : 1;
         (w.gaps ? seek_gaps : seek_atoms)(s, w);
         if (s->distance <= s->hit) return true;
@@ -274,7 +276,7 @@ static bool run(search *s, uint64_t budget) {
     if (!one_leaf && branch_and_bound(s, 0, budget < FIRST_LOOK ? budget : FIRST_LOOK)) return true;
     bool dense = ss_signs_expected(s->atoms, s->n, 2 * s->hit) >= 12;
     if ((!one_leaf || dense) && seek(s)) return true;
-    return branch_and_bound(s, one_leaf ? s->n : LEAF, budget);
+    return branch_and_bound(s, one_leaf ? s->n : s->n <= SHORT ? SS_SIGNS_LISTS : LEAF, budget);
 }
 
 /* distance of the nearest sum of k largest atoms, k >= 1; tail[0] - tail[k] is that sum */
