@@ -121,7 +121,7 @@ static ss_status check_options(session *s, ss_error *error) {
         return ss_fail(error, SS_E_USAGE, NULL, "give the input with --text FILE or --tokens FILE%s",
                        o->text ? ", not both" : "");
     s->study = ss_inspect_options_default();
-    SS_TRY(compute_options_read(&inspect_command, &o->compute, &s->study.compute, error));
+    SS_TRY(compute_options_read(&o->compute, &s->study.compute, error));
     if (o->theta_nodes) s->study.probe.theta_nodes = o->theta_nodes;
     if (!(o->sink_threshold > 0 && o->sink_threshold < 1))
         return ss_fail(error, SS_E_USAGE, "--sink-threshold", "a share between 0 and 1");

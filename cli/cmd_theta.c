@@ -80,7 +80,7 @@ static int verify(void) {
 
 static ss_status read_options(const theta_options *o, ss_dump_options *study, ss_error *error) {
     *study = ss_dump_options_default();
-    SS_TRY(compute_options_read(&theta_command, &o->compute, &study->compute, error));
+    SS_TRY(compute_options_read(&o->compute, &study->compute, error));
     if (!(o->sink_threshold > 0 && o->sink_threshold < 1))
         return ss_fail(error, SS_E_USAGE, "--sink-threshold", "a share between 0 and 1");
     study->probe.sink_threshold = o->sink_threshold;

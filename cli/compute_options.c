@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-static ss_status choose(const command *c, const char *name, const char *typed, const char *const *names,
-                        size_t count, size_t *index, ss_error *error) {
+static ss_status choose(const char *name, const char *typed, const char *const *names, size_t count,
+                        size_t *index, ss_error *error) {
     for (size_t i = 0; i < count; i++) {
         if (strcmp(typed, names[i]) == 0) {
             *index = i;
@@ -16,27 +16,25 @@ static ss_status choose(const command *c, const char *name, const char *typed, c
         }
     }
     const char *close = closest_name(typed, names, count);
-    return ss_fail(error, SS_E_USAGE, name,
-                   "'%s' is not one of its values%s%s; 'softscope %s --help' lists them", typed,
-                   close ? "; did you mean " : "", close ? close : "", c->name);
+    return ss_fail(error, SS_E_USAGE, name, "'%s' is not one of its values%s%s; --help lists them", typed,
+                   close ? "; did you mean " : "", close ? close : "");
 }
 
-ss_status compute_options_read(const command *c, const compute_options *o, ss_compute *compute,
-                               ss_error *error) {
+ss_status compute_options_read(const compute_options *o, ss_compute *compute, ss_error *error) {
     static const char *const isas[] = {"base", "avx2", "avx512"}, *const dtypes[] = {"f32", "bf16"};
     enum { MOST_THREADS = 1024 };
     size_t index;
     if (o->threads > MOST_THREADS) return ss_fail(error, SS_E_USAGE, "--threads", "at most %d", MOST_THREADS);
     compute->workers = ss_team_size((int)o->threads);
     if (o->isa) {
-        SS_TRY(choose(c, "--isa", o->isa, isas, 3, &index, error));
+        SS_TRY(choose("--isa", o->isa, isas, 3, &index, error));
         if ((ss_isa)index < compute->isa) {
             compute->isa = (ss_isa)index;
             ss_matmul_limit_isa(compute->isa);
         }
     }
     if (o->dtype) {
-        SS_TRY(choose(c, "--dtype", o->dtype, dtypes, 2, &index, error));
+        SS_TRY(choose("--dtype", o->dtype, dtypes, 2, &index, error));
         compute->dtype = (ss_dtype)index;
     }
     return SS_OK;

@@ -25,8 +25,7 @@ typedef struct compute_options {
     }
 
 /* Change what was asked for in *compute; SS_E_USAGE names the option. A level that this processor lacks gives
- * the highest that it has. `c` is the command that has the options. */
-ss_status compute_options_read(const command *c, const compute_options *options, ss_compute *compute,
-                               ss_error *error);
+ * the highest that it has. */
+ss_status compute_options_read(const compute_options *options, ss_compute *compute, ss_error *error);
 
 #endif
