@@ -6,7 +6,8 @@ target_include_directories(softscope_options INTERFACE ${PROJECT_SOURCE_DIR}/src
 target_compile_definitions(softscope_options INTERFACE _DEFAULT_SOURCE _POSIX_C_SOURCE=200809L
   SS_VERSION="${PROJECT_VERSION}")
 target_compile_options(softscope_options INTERFACE -Wall -Wextra -Wshadow -Wpointer-arith -Wstrict-prototypes
-  -Wmissing-prototypes -Wundef -Wformat=2 -Wvla -fno-math-errno)
+  -Wmissing-prototypes -Werror=incompatible-pointer-types
+  -Werror=implicit-function-declaration -Wundef -Wformat=2 -Wvla -fno-math-errno)
 if(SOFTSCOPE_WERROR)
   target_compile_options(softscope_options INTERFACE -Werror)
 endif()

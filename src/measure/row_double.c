@@ -83,7 +83,7 @@ static void measure_theta(ss_isa isa, const summed *s, uint64_t budget, void *wo
     out->theta_cert = ss_theta_from_gap(gap.greedy, s->total);
     out->theta = out->theta_lower = fmax(ss_theta_from_gap(gap.distance, s->total), out->theta_cert);
     out->theta_upper = gap.proved ? out->theta : 1;
-    out->theta_exact = gap.proved;
+    out->theta_exact = out->theta_upper - out->theta_lower <= SS_THETA_TOLERANCE;
     out->theta_nodes = gap.nodes;
 }
 

@@ -169,7 +169,7 @@ static void uniform_rows(verification *v) {
         uniform_row(p, n, n);
         tried(n % 2 ? odd : even, fabs(exact_theta(v, p, n) - (n % 2 ? 1 - 1 / (size * size) : 1)));
         const size_t k = n / 3 + 1;
-        const double off = 1 - 2 * (double)(k / 2) / (double)k;
+        const double off = (double)(k % 2) / (double)k; /* 1 - 2 floor(k/2)/k */
         uniform_row(p, k, n);
         tried(part, fabs(exact_theta(v, p, n) - (1 - off * off)));
         uniform_row(p, 1, n);
