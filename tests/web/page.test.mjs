@@ -271,8 +271,8 @@ describe('a result with parts missing', () => {
     ['no heads', without('layers.heads', 'layers.pooled'), /^verdict layers text about$/],
     ['no layers', without('layers'), /^verdict text about$/],
     ['no text and no output', (() => { const doc = without('output'); delete doc.input.text; return doc; })(), /text token/],
-    ['nothing but its command', {command: 'inspect'}, /^verdict about$/],
-    ['a command of the future', {command: 'dream', softscope: '9.0', schema: 7}, /^unknown about$/],
+    ['nothing but its command', {softscope: '0.1.0', schema: 1, command: 'inspect'}, /^verdict about$/],
+    ['a command of the future', {softscope: '0.1.0', schema: 1, command: 'dream'}, /^unknown about$/],
   ])
     test(`opens with ${name}`, async () => {
       const {page, quiet, close} = await open(browser, makePage('parts', doc), {hash: '#token=2&layer=1&head=1'});

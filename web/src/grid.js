@@ -5,6 +5,7 @@ import {h, hideTip, replace, s, showTip} from './dom.js';
 import {short} from './format.js';
 
 const narrow = matchMedia('(max-width: 640px)');
+const NUMBERS_FROM = 26; // pixels a cell needs before its number is written into it
 const STEPS = {ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1]};
 
 // heads: heads of each layer; axes: what a column and a row are called. onpick(layer, head).
@@ -28,6 +29,7 @@ export function createGrid({label, heads, axes = ['layer', 'head'], onpick}) {
     const [down, right] = narrow.matches ? axes : [axes[1], axes[0]];
     node.style.setProperty('--columns', columns);
     node.classList.toggle('dense', columns > 40);
+    measure();
     const every = Math.max(1, Math.ceil(columns / (narrow.matches ? 16 : 40)));
     const header = h('div', {role: 'row', class: 'grid-row'},
       h('div', {role: 'columnheader', class: 'corner'}, `${down} ↓ ${right} →`),
@@ -44,8 +46,11 @@ export function createGrid({label, heads, axes = ['layer', 'head'], onpick}) {
     mark();
   }
 
+  const measure = () => node.classList.toggle('bare', node.clientWidth / (narrow.matches ? most : layers) < NUMBERS_FROM);
+  new ResizeObserver(measure).observe(node);
+
   function paint() {
-    const {value, colour, tell} = painted;
+    const {value, colour, tell, text = short} = painted;
     for (const [index, element] of cells) {
       const layer = Math.floor(index / most), head = index % most;
       const amount = value(layer, head);
@@ -53,7 +58,7 @@ export function createGrid({label, heads, axes = ['layer', 'head'], onpick}) {
       const shade = amount === null ? null : colour(amount);
       element.style.background = shade ? css(shade) : '';
       element.style.color = shade ? inkOn(shade) : '';
-      element.dataset.text = short(amount); // drawn by the style: the label says it in full
+      element.dataset.text = text(amount); // drawn by the style: the label says it in full
       element.setAttribute('aria-label', tell(layer, head));
       element.classList.toggle('warned', marks.has(index));
     }
@@ -108,7 +113,8 @@ export function createGrid({label, heads, axes = ['layer', 'head'], onpick}) {
 
   return {
     node,
-    // value(l, h) -> number or null, colour(number) -> [r, g, b], tell(l, h) -> sentence, warned: [[l, h], ...]
+    // value(l, h) -> number or null, colour(number) -> [r, g, b], tell(l, h) -> sentence, text(number) -> what stands in
+    // the cell, warned: [[l, h], ...]
     draw(how) {
       painted = how;
       marks = new Set((how.warned ?? []).map(([layer, head]) => key(layer, head)));

@@ -86,10 +86,10 @@ export function keyFigures(doc) {
   const having = name => heads.filter(({at}) => typeof at[name] === 'number');
   const threshold = doc.settings?.sink_threshold ?? 0.3;
   const frozen = having('saturated_share').filter(({at}) => at.saturated_share > 0.5).length;
-  if (having('saturated_share').length) figures.push({label: 'Frozen heads', value: `${frozen} of ${having('saturated_share').length}`, go: {metric: 'saturated_share'},
+  if (having('saturated_share').length) figures.push({label: 'Frozen heads', value: `${whole(frozen)} of ${whole(having('saturated_share').length)}`, go: {metric: 'saturated_share'},
     text: frozen ? 'More than half of their rows have θ ≤ 0.01: almost no gradient gets through.' : 'No head has lost its ability to shift on most rows.'});
   const parked = having('sink_rate').filter(({at}) => at.sink_rate === 1).length;
-  if (having('sink_rate').length) figures.push({label: 'Parked on the first token', value: `${parked} of ${having('sink_rate').length}`, go: {metric: 'first_key'},
+  if (having('sink_rate').length) figures.push({label: 'Parked on the first token', value: `${whole(parked)} of ${whole(having('sink_rate').length)}`, go: {metric: 'first_key'},
     text: `Heads that put more than ${number(threshold)} of their attention on the first token, an “attention sink”.`});
   const loud = largest(having('max_logit'), ({at}) => at.max_logit);
   if (loud) figures.push({label: 'Largest score', value: number(loud.at.max_logit), go: {metric: 'max_logit', layer: loud.layer, head: loud.head},

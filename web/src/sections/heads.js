@@ -2,7 +2,7 @@
 import {amount, difference, gradient} from '../colour.js';
 import {choice, h, replace, switcher} from '../dom.js';
 import {figure} from '../figure.js';
-import {number} from '../format.js';
+import {number, short} from '../format.js';
 import {createGrid, legend} from '../grid.js';
 import {extent, fixedRange, headAt, headMetrics, metricInfo, pick, reason, sameShape, shortName} from '../result.js';
 import {PLAIN} from '../words.js';
@@ -96,7 +96,8 @@ export const headsSection = {
       };
       if (view === 'difference') {
         const reach = Math.max(...shown.flat().map(value => Math.abs(value ?? 0))) || 1;
-        grid.draw({value: (l, head) => shown[l][head], colour: value => difference(0.5 + value / (2 * reach)), tell, warned: []});
+        grid.draw({value: (l, head) => shown[l][head], colour: value => difference(0.5 + value / (2 * reach)), tell, warned: [],
+          text: reach < 0.1 ? () => '' : short});
         replace(key, legend(gradient(difference), `−${number(reach)}: lower in B`, `higher in B: ${number(reach)}`));
       } else {
         const colour = value => amount((value - range[0]) / (range[1] - range[0]));
