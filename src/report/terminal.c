@@ -142,12 +142,12 @@ typedef struct column {
 static const column table[] = {
     {"theta", "pooled.theta.median", GATHER_PLAIN, "theta.median", 7, 5, false, 1},
     {"saturated", "saturated_share", GATHER_PLAIN, "saturated_share", 8, 1, true, 0},
-    {"entropy/log n", "pooled.entropy_norm.mean", GATHER_PLAIN, "entropy_norm.mean", 6, 3, false, 1},
+    {"entropy", "pooled.entropy_norm.mean", GATHER_PLAIN, "entropy_norm.mean", 6, 3, false, 1},
     {"p max", "pooled.p_max.mean", GATHER_PLAIN, "p_max.mean", 6, 3, false, 1},
-    {"max logit", "max_logit", GATHER_MAX, "max_logit", 9, 2, false, 0},
+    {"logit", "max_logit", GATHER_MAX, "max_logit", 7, 2, false, 0},
     {"on key 0", "pooled.first_key", GATHER_PLAIN, "first_key", 6, 3, false, 1},
     {"sinks", "sink_rate", GATHER_SUM, "sink_rate", 5, 0, false, 0},
-    {"block norm", "hidden.block_inf_rms", GATHER_PLAIN, NULL, 10, 2, false, 0},
+    {"norm", "hidden.block_inf_rms", GATHER_PLAIN, NULL, 8, 2, false, 0},
     {"massive", "hidden.massive", GATHER_COUNT, NULL, 7, 0, false, 0},
 };
 
@@ -157,7 +157,7 @@ static const column dump_table[] = {
     {"theta", "theta.median", GATHER_PLAIN, "theta.median", 7, 5, false, 1},
     {"least theta", "theta.min", GATHER_PLAIN, "theta.min", 7, 5, false, 0},
     {"saturated", "saturated_share", GATHER_PLAIN, "saturated_share", 8, 1, true, 0},
-    {"entropy/log n", "entropy_norm.mean", GATHER_PLAIN, "entropy_norm.mean", 6, 3, false, 1},
+    {"entropy", "entropy_norm.mean", GATHER_PLAIN, "entropy_norm.mean", 6, 3, false, 1},
     {"p max", "p_max.mean", GATHER_PLAIN, "p_max.mean", 6, 3, false, 1},
     {"on key 0", "first_key", GATHER_PLAIN, "first_key", 6, 3, false, 1},
 };
@@ -170,10 +170,15 @@ typedef struct layout {
     size_t count;
 } layout;
 
-static const layout layer_layout = {"layer", 8, table, sizeof table / sizeof *table},
+static const layout layer_layout = {"layer", 6, table, sizeof table / sizeof *table},
                     dump_layout = {"group", 12, dump_table, sizeof dump_table / sizeof *dump_table};
 
-enum { BAR = 6 };
+/* How much of a layout fits the terminal: bars shrink and go first, then the last columns. */
+typedef struct fit {
+    const layout *layout;
+    size_t columns;
+    int bar; /* columns of a bar; 0 for none */
+} fit;
 
 static double gathered(const json_t *layer, const column *c) {
     const json_t *head;
@@ -195,53 +200,75 @@ static double layer_value(const json_t *layer, const column *c) {
     return isnan(value) ? number_at(json_object_get(layer, "pooled"), c->layer_path) : value;
 }
 
-/* A share as eighths of blocks, always BAR columns wide. */
-static void put_bar(const view *v, double share) {
+/* A share as eighths of blocks, always `width` columns wide. */
+static void put_bar(const view *v, double share, int width) {
     static const char *const eighths[] = {" ",      "\u258f", "\u258e", "\u258d", "\u258c",
                                           "\u258b", "\u258a", "\u2589", "\u2588"};
-    double fill = fmin(fmax(share, 0), 1) * BAR;
+    double fill = fmin(fmax(share, 0), 1) * width;
     paint(v, "36");
-    for (int i = 0; i < BAR; i++) {
+    for (int i = 0; i < width; i++) {
         double part = fmin(fmax(fill - i, 0), 1);
         fputs(eighths[(int)(part * 8 + 0.5)], v->out);
     }
     paint(v, "0");
 }
 
-static size_t cell_width(const column *c) {
-    size_t width = (size_t)c->width + c->percent + (c->bar_max > 0 ? BAR + 1 : 0);
-    return width > strlen(c->title) ? width : strlen(c->title);
+static int bar_width(const column *c, int bar) {
+    return c->bar_max > 0 && bar > 0 ? bar + 1 : 0;
 }
 
-static void put_cell(const view *v, const column *c, double value) {
+static int cell_width(const column *c, int bar) {
+    const int width = c->width + c->percent + bar_width(c, bar), title = (int)strlen(c->title);
+    return width > title ? width : title;
+}
+
+static int line_width(const layout *l, size_t columns_shown, int bar) {
+    int width = l->name_width;
+    for (size_t i = 0; i < columns_shown; i++) width += 2 + cell_width(&l->columns[i], bar);
+    return width;
+}
+
+static fit fit_layout(const view *v, const layout *l) {
+    const int room = (int)v->style->width;
+    fit f = {.layout = l, .columns = l->count, .bar = 6};
+    while (f.bar > 0 && line_width(l, f.columns, f.bar) > room) f.bar -= 2;
+    while (f.columns > 1 && line_width(l, f.columns, f.bar) > room) f.columns--;
+    return f;
+}
+
+static void put_cell(const view *v, const column *c, int bar, double value) {
     char text[32] = "-";
     if (isfinite(value))
         snprintf(text, sizeof text, "%.*f%s", c->decimals, c->percent ? 100 * value : value,
                  c->percent ? "%" : "");
-    const size_t bar = c->bar_max > 0 ? BAR + 1 : 0;
-    fprintf(v->out, "  %*s", (int)(cell_width(c) - bar), text);
-    if (!bar) return;
+    fprintf(v->out, "  %*s", cell_width(c, bar) - bar_width(c, bar), text);
+    if (bar_width(c, bar) == 0) return;
     fputc(' ', v->out);
     if (isfinite(value))
-        put_bar(v, value / c->bar_max);
+        put_bar(v, value / c->bar_max, bar);
     else
-        fprintf(v->out, "%*s", BAR, "");
+        fprintf(v->out, "%*s", bar, "");
 }
 
-static void print_header(const view *v, const layout *l) {
+static void print_header(const view *v, const fit *f) {
     paint(v, "1");
-    fprintf(v->out, "%-*s", l->name_width, l->names);
-    for (size_t i = 0; i < l->count; i++)
-        fprintf(v->out, "  %*s", (int)cell_width(&l->columns[i]), l->columns[i].title);
+    fprintf(v->out, "%-*s", f->layout->name_width, f->layout->names);
+    for (size_t i = 0; i < f->columns; i++) {
+        const column *c = &f->layout->columns[i];
+        fprintf(v->out, "  %*s", cell_width(c, f->bar), c->title);
+    }
     paint(v, "0");
     fputc('\n', v->out);
 }
 
-static void print_line(const view *v, const layout *l, const char *name, const json_t *node, bool is_head) {
-    fprintf(v->out, "%-*s", l->name_width, name);
-    for (size_t i = 0; i < l->count; i++) {
-        const column *c = &l->columns[i];
-        put_cell(v, c, !is_head ? layer_value(node, c) : c->head_path ? number_at(node, c->head_path) : NAN);
+static void print_line(const view *v, const fit *f, const char *name, const json_t *node, bool is_head) {
+    fprintf(v->out, "%-*s", f->layout->name_width, name);
+    for (size_t i = 0; i < f->columns; i++) {
+        const column *c = &f->layout->columns[i];
+        put_cell(v, c, f->bar,
+                 !is_head       ? layer_value(node, c)
+                 : c->head_path ? number_at(node, c->head_path)
+                                : NAN);
     }
     fputc('\n', v->out);
 }
@@ -250,25 +277,26 @@ static void print_layers(const view *v) {
     const json_t *layers = json_object_get(v->result->root, "layers"), *layer, *head;
     size_t i, j;
     if (json_array_size(layers) == 0) return;
-    print_header(v, &layer_layout);
+    const fit f = fit_layout(v, &layer_layout);
+    print_header(v, &f);
     json_array_foreach(layers, i, layer) {
         char name[32];
         snprintf(name, sizeof name, "%.0f", number_at(layer, "index"));
-        print_line(v, &layer_layout, name, layer, false);
+        print_line(v, &f, name, layer, false);
         if (!v->style->heads) continue;
         json_array_foreach(json_object_get(layer, "heads"), j, head) {
             snprintf(name, sizeof name, "  .%.0f", number_at(head, "index"));
-            print_line(v, &layer_layout, name, head, true);
+            print_line(v, &f, name, head, true);
         }
     }
     fputc('\n', v->out);
-    put_folded(v,
-               "theta: median over rows, 1 = fully sensitive, 0 = frozen. saturated: rows with theta <= "
-               "0.01. entropy/log n: 1 "
-               "= uniform. p max: mean largest weight. sinks: heads with a sink on key 0. block norm: the "
-               "largest token's RMS "
-               "after the layer.",
-               0);
+    put_folded(
+        v,
+        "theta: median over rows, 1 = fully sensitive, 0 = frozen. saturated: rows with theta <= "
+        "0.01. entropy: over log n, 1 "
+        "= uniform. p max: mean largest weight. logit: the largest. sinks: heads with a sink on key 0. "
+        "norm: the largest token's RMS after the layer. massive: massive activations.",
+        0);
 }
 
 /* ---- a dump ----------------------------------------------------------------------------------- */
@@ -294,7 +322,7 @@ static void print_dump_input(const view *v) {
     fputs("\n\n", v->out);
 }
 
-static void print_groups(const view *v, const json_t *groups) {
+static void print_groups(const view *v, const fit *f, const json_t *groups) {
     enum { MOST_LINES = 40 };
     const json_t *group;
     size_t i;
@@ -312,24 +340,25 @@ static void print_groups(const view *v, const json_t *groups) {
             used += (size_t)wrote < sizeof name - used ? (size_t)wrote : 0;
         }
         snprintf(name + used, sizeof name - used, "]");
-        print_line(v, &dump_layout, name, group, true);
+        print_line(v, f, name, group, true);
     }
 }
 
 static void print_dump(const view *v) {
     const json_t *root = v->result->root, *settings = json_object_get(root, "settings");
     char note[512];
-    print_header(v, &dump_layout);
-    print_line(v, &dump_layout, "all", json_object_get(root, "rows"), true);
-    print_groups(v, json_object_get(root, "groups"));
+    const fit f = fit_layout(v, &dump_layout);
+    print_header(v, &f);
+    print_line(v, &f, "all", json_object_get(root, "rows"), true);
+    print_groups(v, &f, json_object_get(root, "groups"));
     fputc('\n', v->out);
-    snprintf(
-        note, sizeof note,
-        "Over %s. theta: median, 1 = fully sensitive, 0 = frozen. saturated: rows with theta <= %g. "
-        "entropy/log n: 1 = uniform. p max: mean largest weight. on key 0: mean weight on the first key, a "
-        "sink above %g.",
-        text_at(settings, "row_range"), number_at(settings, "saturated_theta"),
-        number_at(settings, "sink_threshold"));
+    snprintf(note, sizeof note,
+             "Over %s. theta: median, 1 = fully sensitive, 0 = frozen. saturated: rows with theta <= %g. "
+             "entropy: over log n, 1 = uniform. p max: mean largest weight. on key 0: mean weight on the "
+             "first key, a "
+             "sink above %g.",
+             text_at(settings, "row_range"), number_at(settings, "saturated_theta"),
+             number_at(settings, "sink_threshold"));
     put_folded(v, note, 0);
 }
 
