@@ -71,7 +71,7 @@ static void solve(double *atoms, size_t n, const ss_theta_options *options, ss_t
         r.theta = r.lower = ss_theta_from_gap(gap.distance, total);
         r.upper = ss_theta_upper(r.theta, gap.proved);
         r.theta_cert = ss_theta_from_gap(gap.greedy, total);
-        r.exact = gap.proved, r.nodes = gap.nodes;
+        r.exact = r.upper - r.lower <= SS_THETA_TOLERANCE, r.nodes = gap.nodes;
     } else if (options->witness) {
         options->witness[0] = 1;
     }
