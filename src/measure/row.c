@@ -166,7 +166,7 @@ static void measure_theta(ss_isa isa, const ss_row *row, const summed *s, const 
     /* a search that was cut short, or rounding, may leave the certificate ahead */
     double distance = known ? fmin(gap.distance, known->gap) : gap.distance;
     out->theta = out->theta_lower = ss_theta_from_gap(distance, s->total);
-    out->theta_upper = gap.proved ? out->theta : 1;
+    out->theta_upper = ss_theta_upper(out->theta, gap.proved);
     out->theta_exact = out->theta_upper - out->theta_lower <= SS_THETA_TOLERANCE;
     out->theta_nodes = gap.nodes;
 }

@@ -19,6 +19,7 @@ typedef struct search {
     double *need;          /* [n + 1] need[i] = target less what the branch took of atoms[0..i) */
     uint8_t *best;         /* [n] the best subset, or NULL where nobody asks for it */
     double hit;            /* a distance this small ends the search */
+    double tolerated;      /* one this small leaves theta known to SS_THETA_TOLERANCE */
     double distance;       /* of the best subset */
     ss_signs_lists *lists; /* signed sums of the last `leaf` atoms */
     size_t leaf;
@@ -276,7 +277,9 @@ static bool run(search *s, uint64_t budget) {
     if (!one_leaf && branch_and_bound(s, 0, budget < FIRST_LOOK ? budget : FIRST_LOOK)) return true;
     bool dense = ss_signs_expected(s->atoms, s->n, 2 * s->hit) >= 12;
     if ((!one_leaf || dense) && seek(s)) return true;
-    return branch_and_bound(s, one_leaf ? s->n : s->n <= SHORT ? SS_SIGNS_LISTS : LEAF, budget);
+    if (s->distance <= s->tolerated) return true; /* not worth a search */
+    bool seen = branch_and_bound(s, one_leaf ? s->n : s->n <= SHORT ? SS_SIGNS_LISTS : LEAF, budget);
+    return seen || s->distance <= s->tolerated;
 }
 
 /* distance of the nearest sum of k largest atoms, k >= 1; tail[0] - tail[k] is that sum */
@@ -322,6 +325,7 @@ void ss_theta_solve(ss_isa isa, const double *atoms, size_t n, uint64_t budget, 
                 .need = need,
                 .best = subset ? best : NULL,
                 .hit = count ? hit_distance(sorted, count, tail[0]) : 0,
+                .tolerated = 0.999 * 2 * SS_THETA_HIT * tail[0],
                 .distance = INFINITY,
                 .lists = lists};
     need[0] = 0.5 * tail[0];

@@ -23,7 +23,7 @@
 typedef struct ss_theta_gap {
     double distance; /* least distance found, in units of the atoms */
     double greedy;   /* of the nearest sum of k largest atoms, k >= 1: the certificate of seed 000, D.2 */
-    bool proved;     /* no subset is nearer, or the distance is below total x SS_THETA_HIT */
+    bool proved;     /* no subset is nearer, or none could change theta by more than SS_THETA_TOLERANCE */
     uint64_t nodes;
 } ss_theta_gap;
 
@@ -37,6 +37,11 @@ size_t ss_theta_solve_workspace(size_t n);
  * subset within total x SS_THETA_HIT of half; false says nothing. `largest` is the largest atom. Workspace as
  * above. */
 bool ss_theta_quick(ss_isa isa, const float *atoms, size_t n, double total, float largest, void *workspace);
+
+/* The upper end of the bracket. Near 1 a proof says no more than that theta is 1 to the tolerance. */
+static inline double ss_theta_upper(double theta, bool proved) {
+    return proved && 1 - theta > SS_THETA_TOLERANCE ? theta : 1;
+}
 
 /* theta from a distance. */
 static inline double ss_theta_from_gap(double distance, double total) {

@@ -69,9 +69,9 @@ static void solve(double *atoms, size_t n, const ss_theta_options *options, ss_t
         ss_theta_gap gap;
         ss_theta_solve(ss_isa_best(), atoms, n, budget, options->witness, workspace, &gap);
         r.theta = r.lower = ss_theta_from_gap(gap.distance, total);
-        r.upper = gap.proved ? r.theta : 1;
+        r.upper = ss_theta_upper(r.theta, gap.proved);
         r.theta_cert = ss_theta_from_gap(gap.greedy, total);
-        r.exact = gap.proved, r.nodes = gap.nodes;
+        r.exact = r.upper - r.lower <= SS_THETA_TOLERANCE, r.nodes = gap.nodes;
     } else if (options->witness) {
         options->witness[0] = 1;
     }
