@@ -79,7 +79,7 @@ export function thetaResult() {
   const measures = () => ({...Object.fromEntries(ROW_MEASURES.map(name => [name, summary(next, 10)])), count: 10, single_key_rows: 1, masked_rows: 0, not_distribution: {count: 0, max_sum_error: 1e-7, reasons: {}}});
   return {
     softscope: '0.1.0', schema: 1, command: 'theta', input: {name: 'attention.npy', shape: [2, 3, 10, 10], kind: 'weights', tau: 1, support: 'causal'}, settings: {dtype: 'f32'}, metrics,
-    rows: {...measures(), not_distribution: {count: 3, max_sum_error: 0.25, reasons: {'sum is not 1': 3}}},
+    rows: {...measures(), rows: 7, saturated: 1, profile: {theta: Array.from({length: 10}, (_, at) => (at ? next() : null))}, not_distribution: {count: 3, max_sum_error: 0.25, reasons: {sum: 3}}},
     groups: [0, 1].flatMap(layer => [0, 1, 2].map(at => ({index: [layer, at], ...measures()}))),
     findings: [{id: 'not-distribution', severity: 'warning', text: '3 rows are no distribution.', metric: 'theta'}],
   };

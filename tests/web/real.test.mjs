@@ -1,8 +1,8 @@
-// The page of real results: SmolLM2 and MiniLM inspected by the program on the repository's texts, and two number types
-// compared. Numbers on the page against the documents, the page's size, and how quickly it answers.
+// The page of real results: attention rows from a file, SmolLM2 and MiniLM inspected by the program on the repository's
+// texts, two number types compared. Numbers on the page against the documents, the page's size, and how quickly it answers.
 import assert from 'node:assert/strict';
 import {execFileSync} from 'node:child_process';
-import {existsSync, readFileSync, statSync} from 'node:fs';
+import {existsSync, readFileSync, statSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {after, before, describe, test} from 'node:test';
@@ -32,6 +32,42 @@ async function compareCells(page, document, metric, stat) {
     if (Math.abs(value) >= 1e-3 && Math.abs(value) < 1000) assert.ok(label.endsWith(` ${three(value)}`), `${label} against ${value}`);
   }
 }
+
+// float32 of a shape as an NPY file.
+function writeNpy(path, shape, values) {
+  const header = `{'descr': '<f4', 'fortran_order': False, 'shape': (${shape.join(', ')}), }`;
+  const padded = `${header.padEnd(Math.ceil((header.length + 11) / 64) * 64 - 11)}\n`;
+  const preface = Buffer.from([0x93, ...Buffer.from('NUMPY'), 1, 0, padded.length & 255, padded.length >> 8]);
+  writeFileSync(path, Buffer.concat([preface, Buffer.from(padded), Buffer.from(Float32Array.from(values).buffer)]));
+}
+
+test('a theta file: causal weights of 2 x 3 groups, one row of which leaks', async () => {
+  const [size, groups] = [20, 6], weights = [];
+  for (let group = 0; group < groups; group++)
+    for (let query = 0; query < size; query++) {
+      const row = Array.from({length: size}, (_, key) => (key <= query ? Math.exp(group * Math.sin(3 * key + query)) : 0));
+      const total = row.reduce((sum, weight) => sum + weight, 0);
+      weights.push(...row.map(weight => weight / total));
+    }
+  weights[size * 4 + 10] = 0.1; // group 0, query 4, key 10
+  const [npy, json, html] = ['npy', 'json', 'html'].map(kind => join(folder, `rows.${kind}`));
+  writeNpy(npy, [2, 3, size, size], weights);
+  execFileSync(program, ['theta', npy, '--causal', '--quiet', '--json', json, '--html', html], {stdio: ['ignore', 'ignore', 'inherit']});
+  const document = JSON.parse(readFileSync(json, 'utf8'));
+  const browser = await launch();
+  const {page, quiet, close} = await open(browser, html);
+  assert.match(await page.textContent('#verdict .figures'), new RegExp(`${document.rows.rows} of ${document.rows.count}`));
+  assert.match(await page.textContent('#rows'), /1 row is no distribution/);
+  const shown = await page.$$eval('#rows tr[data-metric="theta"] td', cells => cells.map(cell => Number(cell.dataset.value)));
+  assert.deepEqual(shown, ['mean', 'median', 'min', 'p5', 'p25', 'p75', 'p95', 'max'].map(name => Number(document.rows.theta[name].toPrecision(9))));
+  for (const {index: [first, last], theta} of document.groups)
+    assert.ok((await page.getAttribute(`#groups .cell[data-layer="${first}"][data-head="${last}"]`, 'aria-label')).endsWith(` ${three(theta.mean)}`));
+  assert.ok((await page.$$('#profile .chart svg path')).length > 2);
+  assert.deepEqual(await axe(page), []);
+  quiet();
+  await close();
+  await browser.close();
+});
 
 describe('real results', {skip: missing}, () => {
   let browser, smollm, minilm, long;

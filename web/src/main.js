@@ -11,7 +11,7 @@ import {headSection} from './sections/head.js';
 import {headsSection, STATISTICS} from './sections/heads.js';
 import {layersSection} from './sections/layers.js';
 import {shadesOf, textSection} from './sections/text.js';
-import {thetaGroupsSection, thetaRowsSection} from './sections/theta.js';
+import {thetaGroupsSection, thetaProfileSection, thetaRowsSection} from './sections/theta.js';
 import {tokenSection} from './sections/token.js';
 import {verdictSection} from './sections/verdict.js';
 
@@ -19,7 +19,7 @@ import {verdictSection} from './sections/verdict.js';
 // applies?(context), mount(context) -> {node, update?(chosen, changed)}}; it is updated when a choice it shows changes.
 const PAGES = {
   inspect: [verdictSection, compareSection, headsSection, layersSection, headSection, textSection, tokenSection, aboutSection],
-  theta: [verdictSection, thetaRowsSection, thetaGroupsSection, aboutSection],
+  theta: [verdictSection, thetaRowsSection, thetaGroupsSection, thetaProfileSection, aboutSection],
 };
 
 // What stands for a result that this version cannot draw.

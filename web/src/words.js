@@ -45,6 +45,8 @@ export const KIND = {
   'induction-heads': {title: 'Induction heads', text: 'They copy from earlier in the text: the mechanism behind learning in context.'},
   'sink-elsewhere': {title: 'Sink at another token', text: 'The same parking, at a token that is not the first.'},
   'previous-token-heads': {title: 'Previous-token heads'},
+  'lost-mask': {title: 'Weight where none may be', text: 'Keys that a query may not see hold weight, so these rows are not what was declared.'},
+  'not-distribution': {title: 'Rows that are no distribution', text: 'Entropy and θ speak of weights that sum to 1. These rows have neither.'},
   'confident-wrong': {title: 'Confident and wrong'},
   'numeric-saturation': {title: 'Certain beyond float32'},
   'theta-proved': {title: 'How much of θ is proved'},
@@ -80,8 +82,20 @@ function largest(items, value) {
   return items.reduce((best, item) => (best === null || (value(item) ?? -Infinity) > (value(best) ?? -Infinity) ? item : best), null);
 }
 
-// The key figures of an inspected model: [{label, value, text, go}], go being what a click chooses.
+// The key figures of rows from a file.
+function rowFigures({rows = {}}) {
+  const broken = rows.not_distribution?.count ?? 0, figures = [];
+  const add = (label, value, text, go = {metric: 'theta'}) => figures.push({label, value, text, go, anchor: 'rows'});
+  if (typeof rows.rows === 'number') add('Rows measured', `${whole(rows.rows)} of ${whole(rows.count)}`, `${count(rows.single_key_rows ?? 0, 'row')} with a single key and ${whole(rows.masked_rows ?? 0)} with every key masked are counted apart.`);
+  if (typeof rows.saturated === 'number') add('Frozen rows', whole(rows.saturated), 'Their θ is at most 0.01: almost no gradient gets through.', {metric: 'theta', stat: 'min'});
+  if (rows.theta) add('θ, median', number(rows.theta.median), `From ${number(rows.theta.min)} to ${number(rows.theta.max)}.`);
+  add('No distribution', whole(broken), broken ? 'They have no entropy and no θ.' : 'Every row is one.');
+  return figures;
+}
+
+// The key figures of a result: [{label, value, text, go, anchor}], go being what a click chooses.
 export function keyFigures(doc) {
+  if (doc.command === 'theta') return rowFigures(doc);
   const heads = everyHead(doc), figures = [];
   const having = name => heads.filter(({at}) => typeof at[name] === 'number');
   const threshold = doc.settings?.sink_threshold ?? 0.3;

@@ -45,8 +45,8 @@ function bandsFigure(context) {
       return value === null ? [] : [{series: name, layer: layer.index, head: head.index, value}];
     })));
     const means = series(context).flatMap(([name, doc]) => doc.layers.flatMap(layer => {
-      const value = pick(layer.pooled, chosen.metric, 'mean');
-      return value === null ? [] : [{series: name, layer: layer.index, value}];
+      const values = rows.filter(row => row.series === name && row.layer === layer.index).map(row => row.value);
+      return values.length ? [{series: name, layer: layer.index, value: values.reduce((sum, value) => sum + value, 0) / values.length}] : [];
     }));
     const [lo, hi] = fixedRange(info) ?? extent(rows.map(row => row.value));
     dots.draw({

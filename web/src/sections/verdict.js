@@ -28,7 +28,7 @@ function target(finding, metrics) {
 function findingLine(context, finding) {
   const {go, anchor} = target(finding, context.metricNames);
   const place = placeOf(finding);
-  const shows = context.doc.layers && (place || go.metric);
+  const shows = context.doc.layers?.length > 0 && (place || go.metric);
   return h('li', {}, finding.text, ' ', shows && context.jump({...go, doc: context.index}, anchor, 'Show', `Show ${place || KIND[finding.id]?.title || 'it'}`));
 }
 
@@ -94,7 +94,7 @@ export const verdictSection = {
     replace(node,
       h('div', {class: b ? 'pair' : 'lead'},
         oneVerdict(context, a, index.doc, b), b ? oneVerdict(context, b, index.with, a) : explainer()),
-      a.layers && !b && figures(context));
+      !b && keyFigures(a).length > 0 && figures(context));
     return {node};
   },
 };
