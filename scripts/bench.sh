@@ -8,6 +8,9 @@ models=${SOFTSCOPE_MODELS:-$PWD/build/models} text=tests/golden/real/genesis-mul
 rows=build/bench
 mkdir -p "$rows"
 
+echo "== matrix products"
+build/release/bench/bench_matmul
+
 echo "== inspect, SmolLM2-135M, T = 1024"
 build/release/bench/bench_inspect "$models/smollm2.gguf" $text 1024
 
