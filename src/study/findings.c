@@ -89,6 +89,54 @@ static void token_name(const ss_result *result, size_t token, char *name, size_t
 
 /* ---- one function a finding -------------------------------------------------------------------- */
 
+/* What health says of a part of the document, if the first bad value was there. */
+static const json_t *first_bad_of(const json_t *part) {
+    const json_t *bad = json_object_get(part, "non_finite");
+    return json_is_false(json_object_get(bad, "downstream")) ? bad : NULL;
+}
+
+/* The first bad value in the order of the pass, or NULL; *layer is SS_NOWHERE outside the layers. */
+static const json_t *find_first_bad(const json_t *root, size_t *layer) {
+    static const char *const after[] = {"final", "output"};
+    const json_t *item, *bad = first_bad_of(json_object_get(root, "embedding"));
+    size_t i;
+    *layer = SS_NOWHERE;
+    json_array_foreach(json_object_get(root, "layers"), i, item) {
+        if (bad) return bad;
+        bad = first_bad_of(json_object_get(item, "hidden"));
+        if (bad) *layer = (size_t)ss_number_at(item, "index");
+    }
+    for (i = 0; !bad && i < sizeof after / sizeof *after; i++)
+        bad = first_bad_of(json_object_get(root, after[i]));
+    return bad;
+}
+
+/* --fail-on's `nan` looks for this finding: study/fail_on.c. */
+static void first_non_finite(ss_result *r) {
+    size_t layer;
+    const json_t *bad = find_first_bad(r->root, &layer);
+    if (!bad) return;
+    const char *tensor = json_string_value(json_object_get(bad, "tensor"));
+    const size_t token = (size_t)ss_number_at(bad, "token");
+    char name[96], where[32] = "", cause[300] = "every weight is finite, so it overflowed in the pass";
+    token_name(r, token, name, sizeof name);
+    if (layer != SS_NOWHERE) snprintf(where, sizeof where, "layer %zu, ", layer);
+    if (tensor)
+        snprintf(cause, sizeof cause, "the weight %.200s is not finite at index %.0f", tensor,
+                 ss_number_at(bad, "index"));
+    say(r,
+        (ss_finding){.id = "non-finite",
+                     .severity = SS_SEVERITY_ERROR,
+                     .layer = layer,
+                     .head = SS_NOWHERE,
+                     .token = token,
+                     .value = NAN,
+                     .threshold = NAN},
+        "The pass is not finite from %s%s on: %s at %s, dimension %.0f; %s. Numbers after that mean nothing.",
+        where, json_string_value(json_object_get(bad, "site")),
+        json_string_value(json_object_get(bad, "value")), name, ss_number_at(bad, "dimension"), cause);
+}
+
 static void saturated_heads(ss_result *r) {
     const extreme e = largest(r, "saturated_share", limits.saturated_head);
     if (e.count == 0) return;
@@ -281,6 +329,7 @@ static void unproved_rows(ss_result *r) {
 }
 
 void ss_findings_add(ss_result *result) {
+    first_non_finite(result);
     saturated_heads(result);
     scale_driven_heads(result);
     largest_logit(result);
