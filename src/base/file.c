@@ -77,18 +77,16 @@ ss_status ss_save_begin(const char *path, ss_save *save, ss_error *error) {
 }
 
 ss_status ss_save_commit(ss_save *save, ss_error *error) {
-    bool failed = fflush(save->stream) != 0 || ferror(save->stream);
-    int reason = errno;
+    /* after an earlier write that failed errno is still its reason, unless somebody has cleared it */
+    int reason = !ferror(save->stream) ? 0 : errno ? errno : EIO;
+    if (fflush(save->stream) != 0) reason = errno;
     if (!is_standard_output(save)) {
-        failed = (fclose(save->stream) != 0) || failed;
-        if (!failed && rename(save->temporary, save->path) != 0) {
-            failed = true;
-            reason = errno;
-        }
-        if (failed) unlink(save->temporary);
+        if (fclose(save->stream) != 0) reason = errno;
+        if (!reason && rename(save->temporary, save->path) != 0) reason = errno;
+        if (reason) unlink(save->temporary);
     }
     save->stream = NULL;
-    if (failed) return ss_fail(error, SS_E_IO, save->path, "cannot write: %s", strerror(reason));
+    if (reason) return ss_fail(error, SS_E_IO, save->path, "cannot write: %s", strerror(reason));
     return SS_OK;
 }
 

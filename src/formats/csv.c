@@ -32,10 +32,12 @@ static span trim(span text) {
 }
 
 static ss_status fail_line(ss_error *error, const table *t, const char *what, span field) {
+    enum { SHOWN = 60 };
     char where[sizeof error->where];
-    int length = (int)(field.end - field.begin);
+    const size_t length = (size_t)(field.end - field.begin);
     snprintf(where, sizeof where, "%s, line %zu", t->file, t->line);
-    return ss_fail(error, SS_E_FORMAT, where, "%s: \"%.*s\"", what, length > 60 ? 60 : length, field.begin);
+    return ss_fail(error, SS_E_FORMAT, where, "%s: \"%.*s\"", what, (int)(length < SHOWN ? length : SHOWN),
+                   field.begin);
 }
 
 /* A semicolon wins over a comma, which is then a decimal comma and refused as no number. */
