@@ -100,6 +100,7 @@ typedef enum ss_dtype {
 #undef SS_DTYPE_ENUM
 } ss_dtype;
 
+/* Functions that take one refuse what is outside these limits with SS_E_USAGE. */
 typedef struct ss_compute {
     int workers; /* threads to use, at least 1 */
     ss_isa isa;  /* at most ss_isa_best() */

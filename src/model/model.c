@@ -226,6 +226,7 @@ static ss_status open_all(opening *o, const char *path) {
 
 ss_status ss_model_open(const char *path, const ss_allocator *memory, const ss_compute *compute,
                         ss_model **model, ss_error *error) {
+    SS_TRY(ss_compute_check(compute, error));
     ss_model *made = ss_alloc_zero(memory, 1, sizeof *made);
     if (!made) return ss_fail_memory(error, "model");
     made->memory = memory;

@@ -1,6 +1,7 @@
 /* The dump study, step by step: options, file, rows, document, findings. Relies on: study/dump_*. */
 #include "study/dump.h"
 
+#include "math/compute.h"
 #include "probe/probes.h"
 #include "study/dump_impl.h"
 #include "study/fail_on.h"
@@ -12,6 +13,7 @@ ss_dump_options ss_dump_options_default(void) {
 }
 
 static ss_status check_options(const ss_dump_options *o, ss_error *error) {
+    SS_TRY(ss_compute_check(&o->compute, error));
     if (!(o->tau > 0 && isfinite(o->tau)))
         return ss_fail(error, SS_E_USAGE, "--tau", "the temperature is a finite number above 0");
     if (o->has_sink && !o->logits)

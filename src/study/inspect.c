@@ -180,6 +180,7 @@ static ss_status measure(inspection *n) {
 }
 
 static ss_status inspect(inspection *n, bool *failed) {
+    SS_TRY(ss_compute_check(&n->options->compute, n->error));
     SS_TRY(ss_fail_on_check(n->options->fail_on, n->error));
     SS_TRY(tokenize(n));
     SS_TRY(ss_result_create(&n->result, "inspect", n->error));

@@ -218,6 +218,27 @@ static void ids_and_lengths_that_do_not_fit_are_refused(void **state) {
     ss_model_free(model);
 }
 
+static void ways_to_compute_that_cannot_be_are_usage_errors(void **state) {
+    (void)state;
+    ss_model *model = open_fixture(NULL), *none = NULL;
+    const ss_compute good = {.workers = 1, .isa = SS_ISA_BASE, .dtype = SS_DTYPE_F32};
+    ss_compute wrong[] = {good, good, good};
+    wrong[0].workers = 0;
+    wrong[1].isa = (ss_isa)(ss_isa_best() + 1);
+    wrong[2].dtype = (ss_dtype)7;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        ss_inspect_options options = options_for_two();
+        options.compute = wrong[i];
+        ss_result *result = NULL;
+        assert_int_equal(ss_inspect(model, &input, &options, &result, NULL, NULL), SS_E_USAGE);
+        assert_null(result);
+        assert_int_equal(ss_model_open(SS_TEST_DATA "/golden/models/llama-gqa", NULL, &wrong[i], &none, NULL),
+                         SS_E_USAGE);
+        assert_null(none);
+    }
+    ss_model_free(model);
+}
+
 /* ---- memory ----------------------------------------------------------------------------------- */
 
 static void every_allocation_of_inspect_may_fail(void **state) {
@@ -258,6 +279,7 @@ int main(void) {
         cmocka_unit_test(a_cancelled_run_gives_no_result),
         cmocka_unit_test(only_the_first_tokens_are_read_when_asked),
         cmocka_unit_test(ids_and_lengths_that_do_not_fit_are_refused),
+        cmocka_unit_test(ways_to_compute_that_cannot_be_are_usage_errors),
         cmocka_unit_test(every_allocation_of_inspect_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
