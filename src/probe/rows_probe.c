@@ -13,8 +13,7 @@ static bool allocate(ss_rows_probe *probe) {
         probe->columns[m] = ss_alloc(probe->memory, rows, size);
         if (!probe->columns[m]) return false;
     }
-    size_t bytes = ss_row_workspace(probe->tokens);
-    probe->workspace_bytes = (bytes + SS_ALIGNMENT - 1) / SS_ALIGNMENT * SS_ALIGNMENT;
+    probe->workspace_bytes = ss_whole_lines(ss_row_workspace(probe->tokens));
     probe->kinds = ss_alloc_zero(probe->memory, rows, 1);
     probe->workspace = ss_alloc(probe->memory, (size_t)probe->compute.workers, probe->workspace_bytes);
     return probe->kinds && probe->workspace;
