@@ -189,8 +189,8 @@ static void saturated(const census *c) {
     if (!(share > limits.saturated_share)) return;
     say(c, "saturated-rows", SS_SEVERITY_WARNING, "saturated_share", share,
         "%.0f%% of the rows are saturated (theta <= %g): what queries and keys learn through them is damped "
-        "at least a hundredfold.",
-        100 * share, c->dump->options->probe.saturated_theta);
+        "at least %.4g-fold.",
+        100 * share, c->dump->options->probe.saturated_theta, 1 / c->dump->options->probe.saturated_theta);
 }
 
 static void first_key_sink(const census *c) {

@@ -140,11 +140,11 @@ static void first_non_finite(ss_result *r) {
 static void saturated_heads(ss_result *r) {
     const extreme e = largest(r, "saturated_share", limits.saturated_head);
     if (e.count == 0) return;
+    const double saturated = ss_number_at(r->root, "settings.saturated_theta");
     say(r, found("saturated-heads", SS_SEVERITY_WARNING, &e, "saturated_share"),
-        "%zu of %zu heads are saturated: in more than half of their rows theta <= 0.01, so what their "
-        "queries and keys "
-        "learn is damped at least a hundredfold. Most: layer %zu head %zu, %.0f%% of its rows.",
-        e.count, e.total, e.place.layer, e.place.head, 100 * e.value);
+        "%zu of %zu heads are saturated: in more than half of their rows theta <= %g, so what their queries "
+        "and keys learn is damped at least %.4g-fold. Most: layer %zu head %zu, %.0f%% of its rows.",
+        e.count, e.total, saturated, 1 / saturated, e.place.layer, e.place.head, 100 * e.value);
 }
 
 static void scale_driven_heads(ss_result *r) {
@@ -286,8 +286,8 @@ static void output_layer(ss_result *r) {
         finding.metric = "confident_wrong", finding.value = wrong;
         say(r, finding,
             "The model is more often confidently wrong than confidently right (%.0f against %.0f tokens with "
-            "p_max > 0.9).",
-            wrong, right);
+            "p_max > %g).",
+            wrong, right, ss_number_at(r->root, "settings.confident"));
     }
     if (numeric > 0) {
         finding.id = "numeric-saturation", finding.severity = SS_SEVERITY_INFO;
