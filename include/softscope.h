@@ -227,7 +227,7 @@ typedef struct ss_probe_options {
     double saturated_theta;   /* a row is saturated when theta is at most this */
     double confident;         /* an output row is confident when p_max exceeds this */
     size_t theta_nodes;       /* search budget of exact theta, a row */
-    bool all_sites;           /* health: look at every site instead of hidden states only */
+    bool all_sites;           /* health: look at every site, not only at hidden states and logits */
     const uint8_t *heads;     /* [layers * H] heads to measure; NULL for all */
     const uint8_t *fine_maps; /* [layers * H] heads whose attention map has 256 x 256 cells instead of 64 x
                                  64; NULL for none */

@@ -1,5 +1,5 @@
 /* Products through oneDNN. float32 goes to its packed sgemm, which on the thin matrices here reaches what its
- * largest shapes reach (docs/performance.md); bfloat16 goes to its matmul primitive, which uses AMX.
+ * largest shapes reach (bench_inspect prints both); bfloat16 goes to its matmul primitive, which uses AMX.
  * Relies on: oneDNN 2.6 or later with the OpenMP runtime; its cache makes a repeated primitive cheap. */
 #include "math/matmul.h"
 

@@ -151,8 +151,13 @@ ss_status ss_tokenizer_encode(const ss_tokenizer *tokenizer, const char *text, s
         ss_free(tokenizer->memory, e.ids.items);
         return status;
     }
-    *encoding = (ss_encoding){e.ids.items, e.ids.count, before->count,    after->count,
-                              doubled,     e.dropped,   tokenizer->memory};
+    *encoding = (ss_encoding){.ids = e.ids.items,
+                              .count = e.ids.count,
+                              .added_before = before->count,
+                              .added_after = after->count,
+                              .double_bos = doubled,
+                              .dropped = e.dropped,
+                              .memory = tokenizer->memory};
     return SS_OK;
 }
 
