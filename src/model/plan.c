@@ -45,8 +45,7 @@ static const char *find_prefix(matcher *m) {
     return prefixes[0];
 }
 
-/* ---- one role -------------------------------------------------------------------------------------------
- */
+/* ---- one role ---------------------------------------------------------------------------------- */
 
 /* A row's presence in this model: SS_ALWAYS, SS_MAYBE or SS_NEVER. */
 static ss_presence presence(const matcher *m, const ss_tensor_name *row) {
@@ -198,8 +197,7 @@ static ss_status visit(matcher *m, ss_role role, size_t layer) {
     return needed ? missing(m, needed, layer) : SS_OK;
 }
 
-/* ---- all roles --------------------------------------------------------------------------------------------
- */
+/* ---- all roles --------------------------------------------------------------------------------- */
 
 static ss_status visit_all(matcher *m) {
     m->plan->table.count = 0;
@@ -268,8 +266,7 @@ ss_status ss_plan_match(const ss_plan_input *input, ss_config *config, ss_plan *
     return SS_OK;
 }
 
-/* ---- places -----------------------------------------------------------------------------------------------
- */
+/* ---- places ------------------------------------------------------------------------------------ */
 
 /* Numbers that a role takes in memory where its group is there. */
 static size_t role_size(const ss_config *config, ss_role role) {

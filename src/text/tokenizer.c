@@ -24,8 +24,7 @@ void ss_tokenizer_free(ss_tokenizer *tokenizer) {
     ss_free(memory, tokenizer);
 }
 
-/* ---- encoding
- * ------------------------------------------------------------------------------------------------ */
+/* ---- encoding ---------------------------------------------------------------------------------- */
 
 /* The working memory of one call. */
 typedef struct encoder {
@@ -166,8 +165,7 @@ void ss_encoding_free(ss_encoding *encoding) {
     *encoding = (ss_encoding){.memory = encoding->memory};
 }
 
-/* ---- what it knows
- * -------------------------------------------------------------------------------------------- */
+/* ---- what it knows ----------------------------------------------------------------------------- */
 
 size_t ss_tokenizer_size(const ss_tokenizer *tokenizer) {
     return tokenizer->size;
