@@ -103,8 +103,8 @@ static void lost_mask(const census *c) {
     leaks_text(c, leaks, sizeof leaks);
     const bool causal = c->dump->options->causal;
     say(c, "lost-mask", SS_SEVERITY_WARNING, "outside_support", (double)c->entries_outside,
-        "%zu entr%s %s hold%s weight, in %zu of %zu rows: %s. Leaked mass along the queries: %s. These "
-        "rows get no entropy and no theta.",
+        "%zu entr%s %s hold%s weight, in %zu of %zu rows: %s. Leaked mass along the queries: %s. These rows "
+        "get no entropy and no theta.",
         c->entries_outside, c->entries_outside == 1 ? "y" : "ies",
         causal ? "above the diagonal" : "outside the mask", c->entries_outside == 1 ? "s" : "", rows,
         c->dump->rows,
@@ -170,8 +170,7 @@ static void undeclared_causal(const census *c) {
     if (c->above_diagonal > 0 || c->states[SS_DUMP_MEASURED] == 0) return;
     say(c, "undeclared-causal", SS_SEVERITY_WARNING, NULL, (double)NAN,
         "Every weight above the diagonal is 0: if the model is causal, give --causal. Until then keys that "
-        "no "
-        "query could see count in support and entropy/log n.");
+        "no query could see count in support and entropy/log n.");
 }
 
 static void rounding(const census *c) {

@@ -162,10 +162,8 @@ static void scale_driven_heads(ss_result *r) {
     if (e.count == 0) return;
     say(r, found("scale-driven", SS_SEVERITY_WARNING, &e, "scale_driven"),
         "In %zu head%s more than a quarter of the rows are one-hot (p_max >= .99) only because queries and "
-        "keys "
-        "are large: scaled to RMS 1 they open up. QK-normalisation or a smaller scale would help. Most: "
-        "layer %zu "
-        "head %zu, %.0f%% of its rows.",
+        "keys are large: scaled to RMS 1 they open up. QK-normalisation or a smaller scale would help. Most: "
+        "layer %zu head %zu, %.0f%% of its rows.",
         e.count, e.count == 1 ? "" : "s", e.place.layer, e.place.head, 100 * e.value);
 }
 
@@ -180,8 +178,7 @@ static void largest_logit(ss_result *r) {
     else if (e.count > 0)
         say(r, found("high-logit", SS_SEVERITY_WARNING, &e, "max_logit"),
             "%zu head%s attention logits above %.0f, where training tends to become unstable. Largest: %.1f "
-            "in layer %zu "
-            "head %zu.",
+            "in layer %zu head %zu.",
             e.count, e.count == 1 ? " has" : "s have", limits.high_logit, e.value, e.place.layer,
             e.place.head);
     else
@@ -198,8 +195,7 @@ static void first_key_sinks(ss_result *r) {
     token_name(r, 0, token, sizeof token);
     say(r, found("attention-sink", SS_SEVERITY_INFO, &e, "first_key"),
         "Attention sink: %zu of %zu heads (%.0f%%) put more than %.0f%% of their weight on %s, averaged over "
-        "rows with two "
-        "or more keys. Strongest: layer %zu head %zu, %.1f%%.",
+        "rows with two or more keys. Strongest: layer %zu head %zu, %.1f%%.",
         e.count, e.total, 100.0 * (double)e.count / (double)e.total, 100 * threshold, token, e.place.layer,
         e.place.head, 100 * e.value);
 }
@@ -261,8 +257,7 @@ static void massive_activations(ss_result *r) {
                      .value = top,
                      .threshold = 100},
         "Massive activations in %zu hidden state%s, from layer %zu to layer %zu. Largest: %.1f at %s, "
-        "dimension %zu, after "
-        "layer %zu (the median magnitude there is %.3g).",
+        "dimension %zu, after layer %zu (the median magnitude there is %.3g).",
         states, states == 1 ? "" : "s", first, last, top, name, dimension, at, median);
 }
 
@@ -294,8 +289,7 @@ static void output_layer(ss_result *r) {
         finding.metric = "numeric", finding.value = numeric;
         say(r, finding,
             "At %.0f output position%s the largest probability rounds to 1 in float32: training on such a "
-            "token, "
-            "if it is the right one, has a gradient of exactly 0.",
+            "token, if it is the right one, has a gradient of exactly 0.",
             numeric, numeric == 1 ? "" : "s");
     }
 }

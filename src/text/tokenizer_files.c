@@ -216,10 +216,9 @@ ss_status ss_tokenizer_open_folder(const ss_allocator *memory, const char *folde
            !(find_file(&files, folder, layouts[i].first) && find_file(&files, folder, layouts[i].second)))
         i++;
     if (i == count)
-        return ss_fail(
-            error, SS_E_IO, folder,
-            "no tokenizer.json, no vocab.json with merges.txt and no vocab.txt; give the ids with --tokens "
-            "FILE");
+        return ss_fail(error, SS_E_IO, folder,
+                       "no tokenizer.json, no vocab.json with merges.txt and no vocab.txt; give the ids with "
+                       "--tokens FILE");
     ss_status status = map_file(&files, folder, layouts[i].first, &files.first, error);
     if (!status) status = map_file(&files, folder, layouts[i].second, &files.second, error);
     if (!status) status = map_file(&files, folder, "tokenizer_config.json", &files.config, error);
