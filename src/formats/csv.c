@@ -1,7 +1,8 @@
-/* Numbers as text. Relies on: strtod under the C locale (uselocale, so that no other thread notices). */
+/* Numbers as text. Relies on: strtod, base/locale. */
 #include "formats/csv.h"
 
-#include <locale.h>
+#include "base/locale.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -127,12 +128,10 @@ static ss_status read_lines(table *t, span text, ss_error *error) {
 }
 
 static ss_status read_table(table *t, span text, ss_error *error) {
-    locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    if (c_locale == (locale_t)0) return ss_fail_memory(error, t->file);
-    locale_t before = uselocale(c_locale);
+    ss_c_locale scope;
+    if (!ss_c_locale_enter(&scope)) return ss_fail_memory(error, t->file);
     ss_status status = read_lines(t, text, error);
-    uselocale(before);
-    freelocale(c_locale);
+    ss_c_locale_leave(&scope);
     return status;
 }
 

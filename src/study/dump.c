@@ -1,6 +1,7 @@
 /* The dump study, step by step: options, file, rows, document, findings. Relies on: study/dump_*. */
 #include "study/dump.h"
 
+#include "base/locale.h"
 #include "math/compute.h"
 #include "probe/probes.h"
 #include "study/dump_impl.h"
@@ -46,7 +47,10 @@ ss_status ss_dump_study(const char *path, const ss_dump_options *options, ss_res
     ss_dump dump = {.options = options};
     ss_result *made = NULL;
     bool found = false;
+    ss_c_locale scope;
+    if (!ss_c_locale_enter(&scope)) return ss_fail_memory(error, path);
     const ss_status status = study(&dump, path, &made, &found, error);
+    ss_c_locale_leave(&scope);
     ss_dump_close(&dump);
     if (status != SS_OK) {
         ss_result_free(made);

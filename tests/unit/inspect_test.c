@@ -14,6 +14,7 @@
 #include "support/temp_folder.h"
 #include "support/tiny_model.h"
 
+#include <locale.h>
 #include <math.h>
 #include <string.h>
 
@@ -103,6 +104,20 @@ static void a_statistic_is_of_the_rows(void **state) {
     ss_result *result = inspect("p_max.max<2", &failed); /* every head has it */
     assert_true(failed);
     assert_true(number_at(result->root, "findings.0.value") <= 1);
+    ss_result_free(result);
+}
+
+static void conditions_and_findings_have_a_point_in_every_locale(void **state) {
+    (void)state;
+    static const char *const comma[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "ru_RU.UTF-8"};
+    bool found = false, failed = false;
+    for (size_t i = 0; i < 4 && !found; i++) found = setlocale(LC_ALL, comma[i]) != NULL;
+    if (!found) skip(); /* none is installed here */
+    ss_result *result = inspect("theta.min<1.5", &failed);
+    assert_string_equal(localeconv()->decimal_point, ","); /* the caller's own stays */
+    setlocale(LC_ALL, "C");
+    assert_true(failed);
+    assert_non_null(strstr(json_string_value(json_at(result->root, "findings.0.text")), "fail at <1.5 "));
     ss_result_free(result);
 }
 
@@ -275,6 +290,7 @@ int main(void) {
         cmocka_unit_test(a_condition_that_holds_fails_and_names_the_worst_place),
         cmocka_unit_test(a_condition_that_does_not_hold_does_not_fail),
         cmocka_unit_test(a_statistic_is_of_the_rows),
+        cmocka_unit_test(conditions_and_findings_have_a_point_in_every_locale),
         cmocka_unit_test(a_value_that_is_not_finite_always_fails_and_is_the_first_finding),
         cmocka_unit_test(a_cancelled_run_gives_no_result),
         cmocka_unit_test(only_the_first_tokens_are_read_when_asked),
