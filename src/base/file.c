@@ -50,6 +50,24 @@ static bool is_standard_output(const ss_save *save) {
     return save->temporary[0] == '\0';
 }
 
+/* A fresh file beside `path`. Unlike mkstemp's it gets the mode that fopen would give, without a look at the
+ * process's umask, which cannot be read without changing it under other threads. Returns its descriptor, or
+ * -1 with errno. */
+static int make_temporary(const char *path, char *temporary, size_t capacity) {
+    enum { TRIES = 1000 };
+    int descriptor = -1;
+    for (unsigned i = 0; descriptor < 0 && i < TRIES; i++) {
+        const int length = snprintf(temporary, capacity, "%s.%ld-%u", path, (long)getpid(), i);
+        if (length < 0 || (size_t)length >= capacity) {
+            errno = ENAMETOOLONG;
+            return -1;
+        }
+        descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (descriptor < 0 && errno != EEXIST) return -1;
+    }
+    return descriptor;
+}
+
 ss_status ss_save_begin(const char *path, ss_save *save, ss_error *error) {
     if (strcmp(path, "-") == 0) {
         save->temporary[0] = '\0';
@@ -57,15 +75,9 @@ ss_status ss_save_begin(const char *path, ss_save *save, ss_error *error) {
         save->stream = stdout;
         return SS_OK;
     }
-    int length = snprintf(save->path, sizeof save->path, "%s", path);
-    int temporary = snprintf(save->temporary, sizeof save->temporary, "%s.XXXXXX", path);
-    if (length < 0 || temporary < 0 || (size_t)temporary >= sizeof save->temporary)
-        return ss_fail(error, SS_E_IO, path, "the path is too long");
-    int descriptor = mkstemp(save->temporary);
+    int descriptor = make_temporary(path, save->temporary, sizeof save->temporary);
     if (descriptor < 0) return ss_fail(error, SS_E_IO, path, "cannot write: %s", strerror(errno));
-    mode_t mask = umask(0);
-    umask(mask);
-    fchmod(descriptor, 0666 & ~mask); /* mkstemp's 0600 would surprise: give what fopen would */
+    snprintf(save->path, sizeof save->path, "%s", path); /* the shorter one: it fits */
     save->stream = fdopen(descriptor, "wb");
     if (!save->stream) {
         int reason = errno;
