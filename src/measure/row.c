@@ -9,7 +9,6 @@
 #include "measure/theta.h"
 
 #include <math.h>
-#include <string.h>
 
 /* What the passes found. Near one-hot rows keep their digits because the largest weight stays out of the
  * sums. */

@@ -6,7 +6,6 @@
 
 #include "math/compute.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 
 typedef enum ss_norm_kind { SS_NORM_LAYER, SS_NORM_RMS } ss_norm_kind;

@@ -1,7 +1,6 @@
 /* The table of probes, and sets of them. Relies on: every probe. */
 #include "probe/probes.h"
 
-#include "measure/row.h"
 #include "measure/sink.h"
 #include "probe/health_probe.h"
 #include "probe/hidden_probe.h"

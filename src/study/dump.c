@@ -3,7 +3,6 @@
 
 #include "base/locale.h"
 #include "math/compute.h"
-#include "probe/probes.h"
 #include "study/dump_impl.h"
 #include "study/fail_on.h"
 

@@ -1,7 +1,6 @@
 /* What a person should know first about a dump, in plain words: each function below looks for one kind of
  * trouble, or of news. Relies on: result, study/places. */
 #include "study/dump_impl.h"
-#include "study/places.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -5,8 +5,6 @@
 #include "text/build.h"
 #include "text/utf8.h"
 
-#include <string.h>
-
 void ss_tokenizer_free(ss_tokenizer *tokenizer) {
     if (!tokenizer) return;
     const ss_allocator *memory = tokenizer->memory;

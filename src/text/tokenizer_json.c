@@ -3,7 +3,6 @@
 #include "formats/json.h"
 #include "text/build.h"
 
-#include <math.h>
 #include <string.h>
 
 typedef struct loader {
