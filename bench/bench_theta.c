@@ -137,7 +137,7 @@ static double measure_pass(const rows *r, ss_isa isa, unsigned which, size_t *ex
                       .total = r->totals[k],
                       .scores = r->scores + k * r->n,
                       .n = r->n};
-        ss_row_measure(isa, &row, which, SS_ROW_THETA_BUDGET, workspace, &m);
+        ss_row_measure(isa, &row, which, SS_THETA_BUDGET, workspace, &m);
         *exact += m.theta_exact;
         sink += m.theta;
     }

@@ -183,7 +183,7 @@ static ss_status inspect(session *s, const char *path, ss_error *error) {
 }
 
 static int run(int argc, char **argv) {
-    inspect_options values = {.sink_threshold = 0.3};
+    inspect_options values = {.sink_threshold = ss_probe_options_default().sink_threshold};
     arguments plain;
     ss_error error = {0};
     for (int i = 1; i + 1 < argc; i++) {

@@ -113,7 +113,8 @@ static ss_status measure(const theta_options *o, const char *path, bool *failed,
 }
 
 static int run(int argc, char **argv) {
-    theta_options values = {.tau = 1, .sink = (double)NAN, .sink_threshold = 0.3};
+    theta_options values = {
+        .tau = 1, .sink = (double)NAN, .sink_threshold = ss_probe_options_default().sink_threshold};
     arguments plain;
     ss_error error = {0};
     bool failed = false;

@@ -21,20 +21,22 @@ static ss_status choose(const char *name, const char *typed, const char *const *
 }
 
 ss_status compute_options_read(const compute_options *o, ss_compute *compute, ss_error *error) {
-    static const char *const isas[] = {"base", "avx2", "avx512"}, *const dtypes[] = {"f32", "bf16"};
-    enum { MOST_THREADS = 1024 };
+#define NAME_OF(value, name) name,
+    static const char *const isas[] = {SS_ISA_LIST(NAME_OF)}, *const dtypes[] = {SS_DTYPE_LIST(NAME_OF)};
+#undef NAME_OF
+    enum { MOST_THREADS = 1024, ISAS = sizeof isas / sizeof *isas, DTYPES = sizeof dtypes / sizeof *dtypes };
     size_t index;
     if (o->threads > MOST_THREADS) return ss_fail(error, SS_E_USAGE, "--threads", "at most %d", MOST_THREADS);
     compute->workers = ss_team_size((int)o->threads);
     if (o->isa) {
-        SS_TRY(choose("--isa", o->isa, isas, 3, &index, error));
+        SS_TRY(choose("--isa", o->isa, isas, ISAS, &index, error));
         if ((ss_isa)index < compute->isa) {
             compute->isa = (ss_isa)index;
             ss_matmul_limit_isa(compute->isa);
         }
     }
     if (o->dtype) {
-        SS_TRY(choose("--dtype", o->dtype, dtypes, 2, &index, error));
+        SS_TRY(choose("--dtype", o->dtype, dtypes, DTYPES, &index, error));
         compute->dtype = (ss_dtype)index;
     }
     return SS_OK;

@@ -25,7 +25,8 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   list(APPEND SOFTSCOPE_LEVELS avx2 avx512)
 endif()
 set(SOFTSCOPE_FLAGS_base "")
-set(SOFTSCOPE_FLAGS_avx2 -mavx2 -mfma -mf16c -mbmi2)
+# what a level may use is what math/isa.c asks the processor for
+set(SOFTSCOPE_FLAGS_avx2 -mavx2 -mfma -mbmi2)
 set(SOFTSCOPE_FLAGS_avx512 ${SOFTSCOPE_FLAGS_avx2} -mavx512f -mavx512bw -mavx512dq -mavx512vl
   -mprefer-vector-width=512)
 

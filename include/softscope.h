@@ -100,6 +100,7 @@ typedef enum ss_dtype {
 #undef SS_DTYPE_ENUM
 } ss_dtype;
 
+/* Functions that take one refuse what is outside these limits with SS_E_USAGE. */
 typedef struct ss_compute {
     int workers; /* threads to use, at least 1 */
     ss_isa isa;  /* at most ss_isa_best() */
@@ -226,7 +227,7 @@ typedef struct ss_probe_options {
     double saturated_theta;   /* a row is saturated when theta is at most this */
     double confident;         /* an output row is confident when p_max exceeds this */
     size_t theta_nodes;       /* search budget of exact theta, a row */
-    bool all_sites;           /* health: look at every site instead of hidden states only */
+    bool all_sites;           /* health: look at every site, not only at hidden states and logits */
     const uint8_t *heads;     /* [layers * H] heads to measure; NULL for all */
     const uint8_t *fine_maps; /* [layers * H] heads whose attention map has 256 x 256 cells instead of 64 x
                                  64; NULL for none */

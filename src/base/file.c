@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -50,6 +49,24 @@ static bool is_standard_output(const ss_save *save) {
     return save->temporary[0] == '\0';
 }
 
+/* A fresh file beside `path`. Unlike mkstemp's it gets the mode that fopen would give, without a look at the
+ * process's umask, which cannot be read without changing it under other threads. Returns its descriptor, or
+ * -1 with errno. */
+static int make_temporary(const char *path, char *temporary, size_t capacity) {
+    enum { TRIES = 1000 };
+    int descriptor = -1;
+    for (unsigned i = 0; descriptor < 0 && i < TRIES; i++) {
+        const int length = snprintf(temporary, capacity, "%s.%ld-%u", path, (long)getpid(), i);
+        if (length < 0 || (size_t)length >= capacity) {
+            errno = ENAMETOOLONG;
+            return -1;
+        }
+        descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (descriptor < 0 && errno != EEXIST) return -1;
+    }
+    return descriptor;
+}
+
 ss_status ss_save_begin(const char *path, ss_save *save, ss_error *error) {
     if (strcmp(path, "-") == 0) {
         save->temporary[0] = '\0';
@@ -57,15 +74,9 @@ ss_status ss_save_begin(const char *path, ss_save *save, ss_error *error) {
         save->stream = stdout;
         return SS_OK;
     }
-    int length = snprintf(save->path, sizeof save->path, "%s", path);
-    int temporary = snprintf(save->temporary, sizeof save->temporary, "%s.XXXXXX", path);
-    if (length < 0 || temporary < 0 || (size_t)temporary >= sizeof save->temporary)
-        return ss_fail(error, SS_E_IO, path, "the path is too long");
-    int descriptor = mkstemp(save->temporary);
+    int descriptor = make_temporary(path, save->temporary, sizeof save->temporary);
     if (descriptor < 0) return ss_fail(error, SS_E_IO, path, "cannot write: %s", strerror(errno));
-    mode_t mask = umask(0);
-    umask(mask);
-    fchmod(descriptor, 0666 & ~mask); /* mkstemp's 0600 would surprise: give what fopen would */
+    snprintf(save->path, sizeof save->path, "%s", path); /* the shorter one: it fits */
     save->stream = fdopen(descriptor, "wb");
     if (!save->stream) {
         int reason = errno;
@@ -77,18 +88,16 @@ ss_status ss_save_begin(const char *path, ss_save *save, ss_error *error) {
 }
 
 ss_status ss_save_commit(ss_save *save, ss_error *error) {
-    bool failed = fflush(save->stream) != 0 || ferror(save->stream);
-    int reason = errno;
+    /* after an earlier write that failed errno is still its reason, unless somebody has cleared it */
+    int reason = !ferror(save->stream) ? 0 : errno ? errno : EIO;
+    if (fflush(save->stream) != 0) reason = errno;
     if (!is_standard_output(save)) {
-        failed = (fclose(save->stream) != 0) || failed;
-        if (!failed && rename(save->temporary, save->path) != 0) {
-            failed = true;
-            reason = errno;
-        }
-        if (failed) unlink(save->temporary);
+        if (fclose(save->stream) != 0) reason = errno;
+        if (!reason && rename(save->temporary, save->path) != 0) reason = errno;
+        if (reason) unlink(save->temporary);
     }
     save->stream = NULL;
-    if (failed) return ss_fail(error, SS_E_IO, save->path, "cannot write: %s", strerror(reason));
+    if (reason) return ss_fail(error, SS_E_IO, save->path, "cannot write: %s", strerror(reason));
     return SS_OK;
 }
 

@@ -6,11 +6,11 @@
 #include <string.h>
 #include <sys/mman.h>
 
-static void *standard_alloc(const void *unused, size_t alignment, size_t size) {
-    (void)unused;
+/* aligned_alloc wants a whole number of alignments */
+static void *standard_alloc(size_t bytes) {
     size_t rounded;
-    if (!ss_add_size(size, alignment - 1, &rounded)) return NULL;
-    return aligned_alloc(alignment, rounded / alignment * alignment);
+    if (!ss_add_size(bytes, SS_ALIGNMENT - 1, &rounded)) return NULL;
+    return aligned_alloc(SS_ALIGNMENT, rounded / SS_ALIGNMENT * SS_ALIGNMENT);
 }
 
 void *ss_alloc(const ss_allocator *memory, size_t count, size_t size) {
@@ -18,7 +18,7 @@ void *ss_alloc(const ss_allocator *memory, size_t count, size_t size) {
     if (!ss_mul_size(count, size, &bytes)) return NULL;
     if (bytes == 0) bytes = 1;
     if (memory) return memory->alloc(memory->context, SS_ALIGNMENT, bytes);
-    return standard_alloc(NULL, SS_ALIGNMENT, bytes);
+    return standard_alloc(bytes);
 }
 
 void *ss_alloc_zero(const ss_allocator *memory, size_t count, size_t size) {

@@ -1,5 +1,5 @@
 /* Allocation: one allocator for the whole library, overflow-checked sizes, growing arrays.
- * Relies on: nothing above it. Every block is aligned to SS_ALIGNMENT, one cache line. */
+ * Relies on: the C library. Every block is aligned to SS_ALIGNMENT, one cache line. */
 #ifndef SS_BASE_MEM_H
 #define SS_BASE_MEM_H
 
@@ -13,6 +13,11 @@ static inline bool ss_mul_size(size_t a, size_t b, size_t *product) {
 }
 static inline bool ss_add_size(size_t a, size_t b, size_t *sum) {
     return !__builtin_add_overflow(a, b, sum);
+}
+
+/* Bytes as whole cache lines, so that what lies behind them is aligned too; `bytes` is far from SIZE_MAX. */
+static inline size_t ss_whole_lines(size_t bytes) {
+    return (bytes + SS_ALIGNMENT - 1) / SS_ALIGNMENT * SS_ALIGNMENT;
 }
 
 /* count * size bytes, uninitialised; NULL when that overflows, is out of reach, or memory ran out.

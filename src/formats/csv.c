@@ -1,7 +1,8 @@
-/* Numbers as text. Relies on: strtod under the C locale (uselocale, so that no other thread notices). */
+/* Numbers as text. Relies on: strtod, base/locale. */
 #include "formats/csv.h"
 
-#include <locale.h>
+#include "base/locale.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,10 +33,12 @@ static span trim(span text) {
 }
 
 static ss_status fail_line(ss_error *error, const table *t, const char *what, span field) {
+    enum { SHOWN = 60 };
     char where[sizeof error->where];
-    int length = (int)(field.end - field.begin);
+    const size_t length = (size_t)(field.end - field.begin);
     snprintf(where, sizeof where, "%s, line %zu", t->file, t->line);
-    return ss_fail(error, SS_E_FORMAT, where, "%s: \"%.*s\"", what, length > 60 ? 60 : length, field.begin);
+    return ss_fail(error, SS_E_FORMAT, where, "%s: \"%.*s\"", what, (int)(length < SHOWN ? length : SHOWN),
+                   field.begin);
 }
 
 /* A semicolon wins over a comma, which is then a decimal comma and refused as no number. */
@@ -125,12 +128,10 @@ static ss_status read_lines(table *t, span text, ss_error *error) {
 }
 
 static ss_status read_table(table *t, span text, ss_error *error) {
-    locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    if (c_locale == (locale_t)0) return ss_fail_memory(error, t->file);
-    locale_t before = uselocale(c_locale);
+    ss_c_locale scope;
+    if (!ss_c_locale_enter(&scope)) return ss_fail_memory(error, t->file);
     ss_status status = read_lines(t, text, error);
-    uselocale(before);
-    freelocale(c_locale);
+    ss_c_locale_leave(&scope);
     return status;
 }
 

@@ -1,7 +1,6 @@
 /* Typed access to GGUF metadata. Relies on: formats/gguf_layout. */
 #include "formats/gguf_layout.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,9 +3,7 @@
 
 #include "base/file.h"
 
-#include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 static ss_status fail_at_line(ss_error *error, const char *file, size_t line, size_t byte, const char *what) {
     char where[sizeof error->where];

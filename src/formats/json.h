@@ -20,11 +20,9 @@
 
 #include <jansson.h>
 
-#define SS_JSON_LIMIT ((size_t)16 << 20) /* bytes: for headers, configurations, shard indices */
-#define SS_JSON_DEPTH 128
-#define SS_JSON_BYTES_PER_VALUE                                                                              \
-    32 /* a document has at most limit / 32 values: 524,288 under SS_JSON_LIMIT                              \
-        */
+#define SS_JSON_LIMIT           ((size_t)16 << 20) /* bytes: for headers, configurations, shard indices */
+#define SS_JSON_DEPTH           128
+#define SS_JSON_BYTES_PER_VALUE 32 /* at most limit / 32 values: 524,288 under SS_JSON_LIMIT */
 
 /* Parse `size` bytes of UTF-8; `file` is their name in messages. *document is the caller's, to release with
  * json_decref. Larger than `limit` or with too many values, nested deeper than SS_JSON_DEPTH, broken UTF-8, a

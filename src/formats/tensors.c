@@ -88,11 +88,10 @@ ss_status ss_tensors_get(const ss_tensors *tensors, const char *name, const ss_t
     const ss_tensor_view *found = ss_tensors_find(tensors, name);
     if (!found) return ss_fail(error, SS_E_FORMAT, name, "this tensor is missing");
     if (found->type == SS_TYPE_NONE)
-        return ss_fail(
-            error, SS_E_UNSUPPORTED, name,
-            "this tensor is stored as %s, which softscope does not read; convert the model to F32, "
-            "F16, BF16, Q8_0, Q4_0 or Q4_1",
-            found->type_name);
+        return ss_fail(error, SS_E_UNSUPPORTED, name,
+                       "this tensor is stored as %s, which softscope does not read; convert the model to "
+                       "F32, F16, BF16, Q8_0, Q4_0 or Q4_1",
+                       found->type_name);
     *view = found;
     return SS_OK;
 }

@@ -5,12 +5,15 @@
 
 ss_isa ss_isa_best(void) {
 #if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
-        return SS_ISA_AVX512;
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return SS_ISA_AVX2;
-#endif
+    /* the flags of cmake/rooms.cmake, level by level */
+    const bool avx2 =
+        __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
+    const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+    return !avx2 ? SS_ISA_BASE : avx512 ? SS_ISA_AVX512 : SS_ISA_AVX2;
+#else
     return SS_ISA_BASE;
+#endif
 }
 
 const char *ss_isa_name(ss_isa isa) {

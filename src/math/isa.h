@@ -1,10 +1,11 @@
 /* Instruction sets: which level this processor has, and which one a call uses.
  *
  * Kernels live in files named *_simd.c, written once over math/simd.h and compiled once per level; each
- * function's name gets its level's suffix through SS_AT_LEVEL. A plain file beside it picks the level:
+ * function's name gets its level's suffix through SS_AT_LEVEL. Its header declares all levels, and a plain
+ * file picks one:
  *
- *     SS_DECLARE_LEVELS(void, ss_softmax_row, (const float *scores, size_t n))      // row_simd.h
- *     ... SS_PICK_LEVEL(isa, ss_softmax_row)(scores, n) ...
+ *     SS_DECLARE_LEVELS(bool, ss_all_finite, (const float *x, size_t count))      // scan.h
+ *     ... SS_PICK_LEVEL(isa, ss_all_finite)(x, count) ...                         // scan.c
  *
  * Relies on: the compiler's processor detection. */
 #ifndef SS_MATH_ISA_H

@@ -1,5 +1,5 @@
 /* Products through oneDNN. float32 goes to its packed sgemm, which on the thin matrices here reaches what its
- * largest shapes reach (docs/performance.md); bfloat16 goes to its matmul primitive, which uses AMX.
+ * largest shapes reach (bench_inspect prints both); bfloat16 goes to its matmul primitive, which uses AMX.
  * Relies on: oneDNN 2.6 or later with the OpenMP runtime; its cache makes a repeated primitive cheap. */
 #include "math/matmul.h"
 
@@ -23,13 +23,9 @@ void ss_matmul_limit_isa(ss_isa isa) {
     dnnl_set_max_cpu_isa(limits[isa]);
 }
 
-static size_t padded(size_t bytes) {
-    return (bytes + SS_ALIGNMENT - 1) / SS_ALIGNMENT * SS_ALIGNMENT;
-}
-
 size_t ss_linear_scratch(const ss_compute *compute, size_t rows, size_t in) {
     if (compute->dtype == SS_DTYPE_F32) return 0;
-    size_t bf16 = padded(rows * in * sizeof(uint16_t));
+    size_t bf16 = ss_whole_lines(rows * in * sizeof(uint16_t));
     return ss_has_bf16_matmul(compute->isa) ? bf16 : bf16 + rows * in * sizeof(float);
 }
 
@@ -152,7 +148,8 @@ ss_status ss_linear(const ss_compute *compute, const ss_matrix *weight, const fl
     const float *input = x;
     if (compute->dtype == SS_DTYPE_BF16) {
         rounding r = {.x = x, .bf16 = scratch};
-        if (!weight->bf16) r.f32 = (float *)((char *)scratch + padded(rows * weight->in * sizeof(uint16_t)));
+        if (!weight->bf16)
+            r.f32 = (float *)((char *)scratch + ss_whole_lines(rows * weight->in * sizeof(uint16_t)));
         ss_team_split(compute->workers, rows * weight->in, round_range, &r);
         input = r.f32;
     }

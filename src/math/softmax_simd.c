@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-/* The largest score; NaN if there is one anywhere (x - x is NaN for NaN and infinities). */
+/* The largest score; NaN where any is NaN or infinite (0 times either is NaN, and stays in the sum). */
 static float row_max(const float *scores, size_t n) {
     vf top = vf_all(scores[0]), bad = vf_all(0);
     size_t i = 0;

@@ -2,7 +2,6 @@
 #include "measure/check.h"
 
 #include <math.h>
-#include <stdint.h>
 
 const char *ss_row_state_name(ss_row_state state) {
     static const char *const names[] = {

@@ -4,7 +4,6 @@
 #ifndef SS_MEASURE_CHECK_H
 #define SS_MEASURE_CHECK_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 /* X(code, name in a result document, sentence for a person) */

@@ -13,8 +13,7 @@
 static const ss_metric metrics[] = {
     {"theta", "theta", "", 0, 1, SS_BAD_LOW, SS_SCOPE_ROW,
      "How far attention can move: if no logit moves by more than eps, the row moves by at most eps/2 x theta "
-     "in total "
-     "variation. 1 when the row splits into two equal halves, 0 when it is one-hot.",
+     "in total variation. 1 when the row splits into two equal halves, 0 when it is one-hot.",
      EMADI ", Theorem 3.2"},
     {"theta_cert", "theta, greedy bound", "", 0, 1, SS_BAD_LOW, SS_SCOPE_ROW,
      "A lower bound of theta from the sorted prefix sum nearest one half.", EMADI ", appendix D.2"},
@@ -58,15 +57,13 @@ static const ss_metric metrics[] = {
      GU},
     {"sink_key", "strongest key", "key", 0, NAN, SS_BAD_NONE, SS_SCOPE_HEAD,
      "The key with the largest mean weight over the rows that may see it; keys that only a quarter or fewer "
-     "of the "
-     "rows may see do not count.",
+     "of the rows may see do not count.",
      "this program"},
     {"sink_weight", "weight on the strongest key", "", 0, 1, SS_BAD_NONE, SS_SCOPE_HEAD,
      "Mean weight on the strongest key over the rows that may see it.", "this program"},
     {"sink_value_share", "output from the sink", "", 0, NAN, SS_BAD_NONE, SS_SCOPE_HEAD,
      "Mean of the norm of what the strongest key's value adds over the norm of the head's output: near 0 the "
-     "sink is a "
-     "no-op, large it broadcasts.",
+     "sink is a no-op, large it broadcasts.",
      GU},
     {"sparsity", "sparsity", "", 0, 1, SS_BAD_NONE, SS_SCOPE_HEAD,
      "Mean over rows of the largest weight over the total weight.", VARRE ", Figure 7"},

@@ -3,12 +3,12 @@
  * Relies on: measure/row_simd, measure/theta, measure/certificate. */
 #include "measure/row.h"
 
+#include "base/mem.h"
 #include "measure/certificate.h"
 #include "measure/row_simd.h"
 #include "measure/theta.h"
 
 #include <math.h>
-#include <string.h>
 
 /* What the passes found. Near one-hot rows keep their digits because the largest weight stays out of the
  * sums. */
@@ -20,12 +20,8 @@ typedef struct summed {
     double p, q;      /* top / total and rest.sum / total = 1 - p */
 } summed;
 
-static size_t round_up(size_t bytes) {
-    return (bytes + 63) / 64 * 64;
-}
-
 size_t ss_row_workspace(size_t n) {
-    return ss_theta_solve_workspace(n) + round_up((n + 1) * sizeof(double));
+    return ss_theta_solve_workspace(n) + ss_whole_lines((n + 1) * sizeof(double));
 }
 
 /* Sums over all weights but the one at s->key. */

@@ -49,9 +49,6 @@ typedef struct ss_row_measures {
     double jac_2, jac_inf, jac_frob; /* norms of diag(p) - p p^T: l_2, l_inf (= l_1), Frobenius */
 } ss_row_measures;
 
-/* A node budget that settles all but hopeless rows and costs at most about a millisecond on those. */
-#define SS_ROW_THETA_BUDGET SS_THETA_BUDGET
-
 /* Bytes of workspace for rows of up to n keys; the workspace is aligned to 64 bytes and may be reused from
  * row to row without clearing, by one thread at a time. */
 size_t ss_row_workspace(size_t n);

@@ -2,8 +2,6 @@
  * transformers, whose defaults hold for keys that a file leaves out. Relies on: model/config_keys. */
 #include "model/config_hf.h"
 
-#include "model/names.h"
-
 #include <stdio.h>
 #include <string.h>
 

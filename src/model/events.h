@@ -1,7 +1,7 @@
 /* What a pass shows while it runs, and the probe that listens.
  *
- *     ss_probe probe = {.context = &mine, .sites = SS_SITE_BIT(SS_SITE_BLOCK), .rows = on_rows, .hidden =
- * on_hidden}; ss_model_forward(model, &input, &compute, (const ss_probe *[]){&probe}, 1, NULL, &error);
+ *     const ss_probe probe = {.context = &mine, .sites = SS_SITE_BIT(SS_SITE_BLOCK), .hidden = on_hidden};
+ *     ss_model_forward(model, ids, tokens, &options, (const ss_probe *const[]){&probe}, 1, &error);
  *
  * `rows` and `logits` are called by several workers at once: write into slots indexed by row, or keep one
  * partial result a worker and reduce in a fixed order later. `hidden` and `heads` are called by one thread,
@@ -47,8 +47,9 @@ typedef struct ss_pass {
     size_t tokens;       /* T */
 } ss_pass;
 
-/* A hidden state of tokens first .. first + rows - 1. The feed-forward sites come in parts, one after the
- * other; every other site comes whole (first = 0, rows = T). `layer` is 0 outside the layers. */
+/* A hidden state of tokens first .. first + rows - 1. The feed-forward sites and the logits come in parts,
+ * one after the other; every other site comes whole (first = 0, rows = T). `layer` is 0 outside the layers.
+ */
 typedef struct ss_hidden_event {
     const ss_pass *pass;
     ss_site site;

@@ -30,8 +30,7 @@ typedef struct job {
     bool round; /* matmul inputs in the float32 block take bfloat16 values */
 } job;
 
-/* ---- a run of values ------------------------------------------------------------------------------------
- */
+/* ---- a run of values --------------------------------------------------------------------------- */
 
 /* Index of the first NaN or infinity in values[count], or count. The first loop has no branch, so that it
  * becomes vector code. */
@@ -64,8 +63,7 @@ static bool rounds(const job *j, const ss_tensor *tensor) {
     return j->round && (ss_role_is_matrix(tensor->role) || tensor->role == SS_ROLE_HEAD);
 }
 
-/* ---- chunks -----------------------------------------------------------------------------------------------
- */
+/* ---- chunks ------------------------------------------------------------------------------------ */
 
 static void convert_run(const job *j, chunk *c) {
     const ss_tensor *tensor = &j->plan->table.tensors[c->tensor];
@@ -160,8 +158,7 @@ static ss_status convert(ss_model *model, ss_plan *plan, const ss_compute *compu
     return SS_OK;
 }
 
-/* ---- views ------------------------------------------------------------------------------------------------
- */
+/* ---- views ------------------------------------------------------------------------------------- */
 
 /* The first tensor of `role`'s group in a layer and where the group starts, or NULL where there is none. */
 static const ss_tensor *find_group(const ss_model *model, ss_role role, size_t layer, size_t *start) {

@@ -26,8 +26,7 @@ typedef struct opening {
     ss_tensors *safetensors;
 } opening;
 
-/* ---- paths ------------------------------------------------------------------------------------------------
- */
+/* ---- paths ------------------------------------------------------------------------------------- */
 
 static ss_status join(const opening *o, const char *folder, const char *name, char path[PATH]) {
     int length = snprintf(path, PATH, "%s/%s", folder, name);
@@ -60,8 +59,7 @@ static const char *last_part(ss_arena *arena, const char *path) {
     return ss_arena_copy(arena, path + begin, end - begin);
 }
 
-/* ---- which files ------------------------------------------------------------------------------------------
- */
+/* ---- which files ------------------------------------------------------------------------------- */
 
 #define CONVERT                                                                                              \
     "PyTorch's pickle files are not read, as they can run code: convert the weights to safetensors, for "    \
@@ -116,8 +114,7 @@ static ss_status open_gguf(opening *o, ss_config_draft *draft) {
     return ss_config_from_gguf(o->gguf, &o->warnings, draft, o->error);
 }
 
-/* ---- weights ----------------------------------------------------------------------------------------------
- */
+/* ---- weights ----------------------------------------------------------------------------------- */
 
 static ss_status compare_tied_head(opening *o, const ss_plan *plan) {
     if (!plan->tied_head) return SS_OK;
@@ -145,8 +142,7 @@ static ss_status load(opening *o, const ss_config_draft *draft) {
     return ss_load_weights(model, &plan, o->compute, o->error);
 }
 
-/* ---- tokenizer and facts ----------------------------------------------------------------------------------
- */
+/* ---- tokenizer and facts ----------------------------------------------------------------------- */
 
 /* A model without a tokenizer is still a model: only memory is an error here. */
 static ss_status find_tokenizer(opening *o) {
@@ -212,8 +208,7 @@ static ss_status gather_facts(opening *o) {
     return model->facts.name && model->facts.file ? SS_OK : ss_fail_memory(o->error, "model");
 }
 
-/* ---- the public functions -------------------------------------------------------------------------------
- */
+/* ---- the public functions ---------------------------------------------------------------------- */
 
 static ss_status open_all(opening *o, const char *path) {
     ss_config_draft draft;
@@ -226,6 +221,7 @@ static ss_status open_all(opening *o, const char *path) {
 
 ss_status ss_model_open(const char *path, const ss_allocator *memory, const ss_compute *compute,
                         ss_model **model, ss_error *error) {
+    SS_TRY(ss_compute_check(compute, error));
     ss_model *made = ss_alloc_zero(memory, 1, sizeof *made);
     if (!made) return ss_fail_memory(error, "model");
     made->memory = memory;

@@ -45,10 +45,9 @@ static const char *find_prefix(matcher *m) {
     return prefixes[0];
 }
 
-/* ---- one role -------------------------------------------------------------------------------------------
- */
+/* ---- one role ---------------------------------------------------------------------------------- */
 
-/* Does the configuration leave no choice: SS_ALWAYS, SS_MAYBE, or never (SS_IF_UNTIED)? */
+/* A row's presence in this model: SS_ALWAYS, SS_MAYBE or SS_NEVER. */
 static ss_presence presence(const matcher *m, const ss_tensor_name *row) {
     static const ss_presence of_bias[] = {
         [SS_BIAS_UNSAID] = SS_MAYBE, [SS_BIAS_NO] = SS_NEVER, [SS_BIAS_YES] = SS_ALWAYS};
@@ -198,8 +197,7 @@ static ss_status visit(matcher *m, ss_role role, size_t layer) {
     return needed ? missing(m, needed, layer) : SS_OK;
 }
 
-/* ---- all roles --------------------------------------------------------------------------------------------
- */
+/* ---- all roles --------------------------------------------------------------------------------- */
 
 static ss_status visit_all(matcher *m) {
     m->plan->table.count = 0;
@@ -217,8 +215,8 @@ static ss_status visit_all(matcher *m) {
 }
 
 static int by_address(const void *a, const void *b) {
-    const uintptr_t x = (uintptr_t) * (const ss_tensor_view *const *)a,
-                    y = (uintptr_t) * (const ss_tensor_view *const *)b;
+    const ss_tensor_view *const *left = a, *const *right = b;
+    const uintptr_t x = (uintptr_t)*left, y = (uintptr_t)*right;
     return (x > y) - (x < y);
 }
 
@@ -232,14 +230,14 @@ static bool is_ignored(const matcher *m, const ss_tensor_view *view) {
 /* What is there and has no role is worth a sentence: it may belong to the computation. */
 static ss_status warn_left_over(const matcher *m) {
     const ss_plan *plan = m->plan;
-    const void **used = ss_arena_alloc(m->input->arena, plan->table.count, sizeof *used);
+    const ss_tensor_view **used = ss_arena_alloc(m->input->arena, plan->table.count, sizeof *used);
     if (!used) return ss_fail_memory(m->error, "tensor table");
     for (size_t i = 0; i < plan->table.count; i++) used[i] = plan->sources[i].view;
     qsort(used, plan->table.count, sizeof *used, by_address);
     for (size_t i = 0; i < ss_tensors_count(m->input->files); i++) {
         const ss_tensor_view *view = ss_tensors_at(m->input->files, i);
-        const void *key = view;
-        if (bsearch(&key, used, plan->table.count, sizeof *used, by_address) || is_ignored(m, view)) continue;
+        if (bsearch(&view, used, plan->table.count, sizeof *used, by_address) || is_ignored(m, view))
+            continue;
         SS_TRY(ss_warn(m->input->warnings, m->error, "tensor ignored: %s is no part of a %s of %zu layers",
                        view->name, m->config->architecture, m->config->layers));
     }
@@ -268,8 +266,7 @@ ss_status ss_plan_match(const ss_plan_input *input, ss_config *config, ss_plan *
     return SS_OK;
 }
 
-/* ---- places -----------------------------------------------------------------------------------------------
- */
+/* ---- places ------------------------------------------------------------------------------------ */
 
 /* Numbers that a role takes in memory where its group is there. */
 static size_t role_size(const ss_config *config, ss_role role) {

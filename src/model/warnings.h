@@ -6,9 +6,8 @@
 #include "base/arena.h"
 #include "base/status.h"
 
-enum {
-    SS_MAX_WARNINGS = 32
-}; /* a file of a million unknown keys gives this many and a last one that says so */
+/* A file of a million unknown keys gives this many, of which the last says that there are more. */
+enum { SS_MAX_WARNINGS = 32 };
 
 typedef struct ss_warnings {
     ss_arena *arena;

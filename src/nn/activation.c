@@ -23,12 +23,19 @@ static void activate_rows(void *context, size_t begin, size_t end, int worker) {
 }
 
 void ss_activate(const ss_compute *compute, ss_activation activation, float *x, size_t tokens, size_t width) {
-    job j = {activation, compute->isa, x, x, width, width, 0};
+    job j = {
+        .activation = activation, .isa = compute->isa, .x = x, .y = x, .width = width, .x_stride = width};
     ss_team_split(compute->workers, tokens, activate_rows, &j);
 }
 
 void ss_activate_gated(const ss_compute *compute, ss_activation activation, const float *x, size_t tokens,
                        size_t width, float *y) {
-    job j = {activation, compute->isa, x, y, width, 2 * width, width};
+    job j = {.activation = activation,
+             .isa = compute->isa,
+             .x = x,
+             .y = y,
+             .width = width,
+             .x_stride = 2 * width,
+             .up_offset = width};
     ss_team_split(compute->workers, tokens, activate_rows, &j);
 }

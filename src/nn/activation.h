@@ -1,4 +1,4 @@
-/* Activations of the feed-forward layer, gated or not, in place.
+/* Activations of the feed-forward layer, gated or not.
  * GELU in its exact form x (1 + erf(x / sqrt 2)) / 2 and in GPT-2's tanh form; SiLU x / (1 + exp(-x)); ReLU.
  * A NaN stays a NaN in all of them. */
 #ifndef SS_NN_ACTIVATION_H
@@ -28,6 +28,7 @@ void ss_activate(const ss_compute *compute, ss_activation activation, float *x, 
 void ss_activate_gated(const ss_compute *compute, ss_activation activation, const float *x, size_t tokens,
                        size_t width, float *y);
 
+/* One row: y[n] = act(x[n]), times up[n] where that is not NULL; y may be x. */
 SS_DECLARE_LEVELS(void, ss_activate_row,
                   (ss_activation activation, const float *x, const float *up, size_t n, float *y))
 

@@ -73,11 +73,8 @@ typedef struct job {
     atomic_int status;
 } job;
 
-/* The keys that query t sees: `support` from `first`. */
-static void visible_keys(const ss_attention *a, size_t t, size_t *first, size_t *support) {
-    size_t last = a->causal ? t : a->tokens - 1;
-    *first = a->window && last + 1 > a->window ? last + 1 - a->window : 0;
-    *support = last + 1 - *first;
+static ss_visible visible_to(const ss_attention *a, size_t query) {
+    return ss_visible_keys(a->tokens, a->causal, a->window, query);
 }
 
 /* Softmax of every row over its own keys; masked places of `weights` become 0 so that the product with the
@@ -86,8 +83,10 @@ static void softmax_block(const job *j, const block_memory *m, size_t query, siz
                           size_t keys, size_t stride) {
     const ss_attention *a = j->a;
     for (size_t r = 0; r < rows; r++) {
-        visible_keys(a, query + r, &m->first[r], &m->support[r]);
-        const size_t first = m->first[r] - begin, end = first + m->support[r];
+        const ss_visible visible = visible_to(a, query + r);
+        const size_t first = visible.first - begin, end = first + visible.support;
+        m->first[r] = visible.first;
+        m->support[r] = visible.support;
         float *scores = m->scores + r * stride + first;
         float *weights = m->weights + r * stride;
         if (a->soft_cap > 0)
@@ -125,6 +124,13 @@ static void divide_mix(float *mix, size_t stride, size_t rows, size_t width, con
     }
 }
 
+/* A task cannot return a status: the first reason to fail is kept for all. */
+static bool succeeds(job *j, ss_status status) {
+    int none = SS_OK;
+    if (status != SS_OK) atomic_compare_exchange_strong(&j->status, &none, (int)status);
+    return status == SS_OK;
+}
+
 /* Tasks come from the longest rows to the shortest, so that the team's deal is even. */
 static void attend_block(void *context, size_t index, int worker) {
     job *j = context;
@@ -135,33 +141,28 @@ static void attend_block(void *context, size_t index, int worker) {
     const size_t kv_head = head / (a->heads / a->kv_heads);
     block_memory m = carve(j->workspace, a->tokens, worker);
 
-    size_t begin, end, support;
-    visible_keys(a, query, &begin, &support);
-    visible_keys(a, query + rows - 1, &end, &support);
-    end += support;
-    const size_t keys = end - begin, stride = padded(keys);
+    const ss_visible top = visible_to(a, query), bottom = visible_to(a, query + rows - 1);
+    const size_t begin = top.first, keys = bottom.first + bottom.support - begin, stride = padded(keys);
     const float *k = a->k + begin * a->stride + kv_head * width,
                 *v = a->v + begin * a->stride + kv_head * width;
     float *mix = a->mix + query * a->heads * width + head * width;
 
     /* 1. scores [rows][keys] = scale Q K^T */
-    ss_status status =
-        ss_matmul_f32(rows, keys, width, (float)a->scale, a->q + query * a->stride + head * width, a->stride,
-                      k, a->stride, true, 0.0f, m.scores, stride);
+    if (!succeeds(j,
+                  ss_matmul_f32(rows, keys, width, (float)a->scale, a->q + query * a->stride + head * width,
+                                a->stride, k, a->stride, true, 0.0f, m.scores, stride)))
+        return;
     /* 2. softmax, row by row */
     softmax_block(j, &m, query, rows, begin, keys, stride);
     memcpy(a->max + head * a->tokens + query, m.max, rows * sizeof *m.max);
     memcpy(a->total + head * a->tokens + query, m.total, rows * sizeof *m.total);
     /* 3. mix [rows][E] = weights V, divided by each row's total */
-    if (status == SS_OK)
-        status = ss_matmul_f32(rows, width, keys, 1.0f, m.weights, stride, v, a->stride, false, 0.0f, mix,
-                               a->heads * width);
+    if (!succeeds(j, ss_matmul_f32(rows, width, keys, 1.0f, m.weights, stride, v, a->stride, false, 0.0f, mix,
+                                   a->heads * width)))
+        return;
     divide_mix(mix, a->heads * width, rows, width, m.total);
     /* 4. whoever listens */
-    if (status == SS_OK)
-        show_block(j, &m, head, query, rows, begin, stride, worker);
-    else
-        atomic_store(&j->status, (int)status);
+    show_block(j, &m, head, query, rows, begin, stride, worker);
 }
 
 ss_status ss_attention_forward(const ss_compute *compute, const ss_attention *attention, void *workspace,

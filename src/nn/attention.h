@@ -30,9 +30,12 @@ typedef struct ss_attention {
 /* Bytes of workspace that ss_attention_forward needs for all workers together. False on overflow. */
 bool ss_attention_workspace(const ss_compute *compute, const ss_attention *attention, size_t *bytes);
 
+/* Fill mix, max and total, showing each block on the way; `workspace` is aligned to 64 bytes. Uses the team.
+ * SS_E_SYSTEM or SS_E_MEMORY when oneDNN fails. */
 ss_status ss_attention_forward(const ss_compute *compute, const ss_attention *attention, void *workspace,
                                ss_error *error);
 
+/* scores[n] = cap tanh(scores / cap) in place; *raw_max is the largest before. */
 SS_DECLARE_LEVELS(void, ss_soft_cap_row, (float *scores, size_t n, float cap, float *raw_max))
 
 #endif

@@ -6,7 +6,6 @@
 
 #include "math/compute.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 
 typedef enum ss_norm_kind { SS_NORM_LAYER, SS_NORM_RMS } ss_norm_kind;
@@ -22,6 +21,7 @@ typedef struct ss_norm {
 void ss_norm_forward(const ss_compute *compute, const ss_norm *norm, const float *x, size_t tokens,
                      size_t width, float *y);
 
+/* One row of `width` numbers; y may be x. */
 SS_DECLARE_LEVELS(void, ss_norm_row, (const ss_norm *norm, const float *x, size_t width, float *y))
 
 #endif

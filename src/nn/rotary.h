@@ -5,7 +5,6 @@
 
 #include "math/compute.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 
 typedef enum ss_rotary_layout { SS_ROTARY_HALF, SS_ROTARY_INTERLEAVED } ss_rotary_layout;

@@ -6,7 +6,20 @@
 #ifndef SS_NN_ROWS_H
 #define SS_NN_ROWS_H
 
+#include <stdbool.h>
 #include <stddef.h>
+
+/* The keys that one query may see: first .. first + support - 1. */
+typedef struct ss_visible {
+    size_t first, support;
+} ss_visible;
+
+/* Of T tokens; `window` 0: no window, else the query and the window - 1 keys before it. */
+static inline ss_visible ss_visible_keys(size_t tokens, bool causal, size_t window, size_t query) {
+    const size_t end = causal ? query + 1 : tokens;
+    const size_t first = window && query + 1 > window ? query + 1 - window : 0;
+    return (ss_visible){.first = first, .support = end - first};
+}
 
 typedef struct ss_row_block {
     size_t head, kv_head;

@@ -1,5 +1,5 @@
 /* Sums over a block of rows, column by column: how much weight each key got.
- * Relies on: math/isa. Thread-safe. */
+ * Relies on: math/isa. Pure functions, safe from any thread. */
 #ifndef SS_PROBE_COLUMNS_H
 #define SS_PROBE_COLUMNS_H
 

@@ -137,16 +137,13 @@ static const struct {
     [SS_SITE_LOGITS] = {SS_ROLE_HEAD, SS_ROLE_HEAD},
 };
 
-static bool is_layer_role(ss_role role) {
-    return role >= SS_ROLE_ATTN_NORM_GAMMA && role <= SS_ROLE_DOWN_BIAS;
-}
-
 /* The first bad tensor of roles first .. last, in the layer where they are per layer. */
 static const ss_tensor *bad_tensor(const ss_tensor_table *table, ss_role first, ss_role last, size_t layer) {
     for (ss_role role = first; role <= last; role++)
         for (size_t i = 0; i < table->count; i++) {
             const ss_tensor *tensor = &table->tensors[i];
-            bool here = tensor->role == role && (!is_layer_role(role) || tensor->layer == layer);
+            bool here =
+                tensor->role == role && (!ss_role_describe(role)->per_layer || tensor->layer == layer);
             if (here && tensor->first_bad != SS_NO_BAD) return tensor;
         }
     return NULL;
@@ -179,9 +176,8 @@ static json_t *part_of(const ss_report *report, ss_site site, size_t layer) {
 }
 
 /* Was the first bad value in the part where this site is reported? */
-static bool is_first_part(const ss_health_probe *probe, ss_site site, size_t layer) {
-    ss_health_probe *marks = (ss_health_probe *)(uintptr_t)probe; /* only addresses are compared */
-    return mark_of(marks, probe->first.site, probe->first.layer) == mark_of(marks, site, layer);
+static bool is_first_part(ss_health_probe *probe, ss_site site, size_t layer) {
+    return mark_of(probe, probe->first.site, probe->first.layer) == mark_of(probe, site, layer);
 }
 
 static void write_first(ss_result *result, json_t *object, const ss_bad_value *first) {

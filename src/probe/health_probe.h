@@ -1,6 +1,7 @@
-/* The first NaN or infinity of a pass. By default hidden states are looked at (embedding, blocks, final
- * norm); with options.all_sites every site is, which names the operator: run the pass again with it once the
- * first look found something. What follows the first is downstream. Relies on: probe/scan (the vector scan).
+/* The first NaN or infinity of a pass. By default hidden states (embedding, blocks, final norm) and logits
+ * are looked at; with options.all_sites every site is, which names the operator: run the pass again with it
+ * once the first look found something. What follows the first is downstream. Relies on: probe/scan (the
+ * vector scan).
  */
 #ifndef SS_PROBE_HEALTH_PROBE_H
 #define SS_PROBE_HEALTH_PROBE_H

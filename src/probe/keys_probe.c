@@ -315,7 +315,7 @@ static double sink_value_share(const ss_heads_event *event, size_t head, size_t 
     double value_norm = sqrt(product(event, value, value));
     ss_mean share = {0};
     for (size_t t = 0; t < pass->tokens; t++) {
-        ss_visible keys = ss_visible_keys(pass->config, pass->tokens, t);
+        ss_visible keys = ss_event_visible(event, t);
         if (keys.support < 2 || sink - keys.first >= keys.support) continue;
         const float *mix = ss_event_mix(event, head, t);
         double mix_norm = sqrt(product(event, mix, mix));

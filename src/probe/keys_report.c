@@ -1,8 +1,6 @@
 /* Where heads look: writing. Relies on: probe/keys_impl (the answers), probe/report. */
 #include "probe/keys_impl.h"
 
-#include <math.h>
-
 static const char NO_ROWS[] = "no row has two or more keys";
 
 static const ss_scalar SCALARS[] = {

@@ -35,8 +35,7 @@ struct ss_output_probe {
 
 static bool allocate(ss_output_probe *probe) {
     size_t workers = (size_t)probe->compute.workers, bytes;
-    probe->workspace_bytes =
-        (ss_row_workspace(probe->config->vocabulary) + SS_ALIGNMENT - 1) & ~(SS_ALIGNMENT - 1);
+    probe->workspace_bytes = ss_whole_lines(ss_row_workspace(probe->config->vocabulary));
     if (!ss_mul_size(probe->config->vocabulary, sizeof *probe->weights, &bytes)) return false;
     probe->weights = ss_alloc(probe->memory, workers, bytes);
     probe->workspace = ss_alloc(probe->memory, workers, probe->workspace_bytes);

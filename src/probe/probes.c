@@ -1,7 +1,7 @@
 /* The table of probes, and sets of them. Relies on: every probe. */
 #include "probe/probes.h"
 
-#include "measure/row.h"
+#include "measure/sink.h"
 #include "probe/health_probe.h"
 #include "probe/hidden_probe.h"
 #include "probe/keys_probe.h"
@@ -54,8 +54,10 @@ const ss_probe_kind *ss_probe_kinds(size_t *count) {
 }
 
 ss_probe_options ss_probe_options_default(void) {
-    return (ss_probe_options){
-        .sink_threshold = 0.3, .saturated_theta = 0.01, .confident = 0.9, .theta_nodes = SS_ROW_THETA_BUDGET};
+    return (ss_probe_options){.sink_threshold = SS_SINK_THRESHOLD,
+                              .saturated_theta = 0.01,
+                              .confident = 0.9,
+                              .theta_nodes = SS_THETA_BUDGET};
 }
 
 /* ---- choosing ---- */

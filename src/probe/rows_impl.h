@@ -5,15 +5,15 @@
 #include "probe/row_table.h"
 #include "probe/rows_probe.h"
 
-/* What became of a row. */
+/* What became of a row, in its slot of `kinds`. */
 enum {
-    SS_ROW_NOT_SHOWN,
-    SS_ROW_MEASURED,
-    SS_ROW_SINGLE_KEY,
-    SS_ROW_MASKED,     /* no key at all */
-    SS_ROW_NON_FINITE, /* a score or a weight is NaN or infinite */
-    SS_ROW_KINDS,
-    SS_ROW_EXACT = 1 << 7 /* beside MEASURED: theta is proved */
+    SS_SLOT_NOT_SHOWN,
+    SS_SLOT_MEASURED,
+    SS_SLOT_SINGLE_KEY,
+    SS_SLOT_MASKED,     /* no key at all */
+    SS_SLOT_NON_FINITE, /* a score or a weight is NaN or infinite */
+    SS_SLOT_KINDS,
+    SS_SLOT_EXACT = 1 << 7 /* beside MEASURED: theta is proved */
 };
 
 struct ss_rows_probe {

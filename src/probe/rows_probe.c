@@ -13,8 +13,7 @@ static bool allocate(ss_rows_probe *probe) {
         probe->columns[m] = ss_alloc(probe->memory, rows, size);
         if (!probe->columns[m]) return false;
     }
-    size_t bytes = ss_row_workspace(probe->tokens);
-    probe->workspace_bytes = (bytes + SS_ALIGNMENT - 1) / SS_ALIGNMENT * SS_ALIGNMENT;
+    probe->workspace_bytes = ss_whole_lines(ss_row_workspace(probe->tokens));
     probe->kinds = ss_alloc_zero(probe->memory, rows, 1);
     probe->workspace = ss_alloc(probe->memory, (size_t)probe->compute.workers, probe->workspace_bytes);
     return probe->kinds && probe->workspace;
@@ -57,9 +56,9 @@ static void keep(ss_rows_probe *probe, size_t slot, const ss_row_measures *row) 
 
 /* Softmax leaves a NaN or infinite score in the row's maximum or total. */
 static uint8_t kind_of(const ss_row_block *block, size_t r) {
-    if (block->support[r] == 0) return SS_ROW_MASKED;
-    if (!isfinite(block->max[r]) || !isfinite(block->total[r])) return SS_ROW_NON_FINITE;
-    return block->support[r] == 1 ? SS_ROW_SINGLE_KEY : SS_ROW_MEASURED;
+    if (block->support[r] == 0) return SS_SLOT_MASKED;
+    if (!isfinite(block->max[r]) || !isfinite(block->total[r])) return SS_SLOT_NON_FINITE;
+    return block->support[r] == 1 ? SS_SLOT_SINGLE_KEY : SS_SLOT_MEASURED;
 }
 
 static void on_rows(void *context, const ss_pass *pass, size_t layer, const ss_row_block *block) {
@@ -69,7 +68,7 @@ static void on_rows(void *context, const ss_pass *pass, size_t layer, const ss_r
     size_t first = (layer * probe->config->heads + block->head) * probe->tokens + block->first_query;
     for (size_t r = 0; r < block->rows; r++) {
         uint8_t kind = kind_of(block, r);
-        if (kind == SS_ROW_MEASURED) {
+        if (kind == SS_SLOT_MEASURED) {
             const ss_row row = {.weights = ss_block_weights(block, r),
                                 .total = block->total[r],
                                 .scores = ss_block_scores(block, r),
@@ -78,7 +77,7 @@ static void on_rows(void *context, const ss_pass *pass, size_t layer, const ss_r
             ss_row_measures measures;
             ss_row_measure(probe->compute.isa, &row, SS_ROW_ALL, probe->theta_nodes, workspace, &measures);
             keep(probe, first + r, &measures);
-            if (measures.theta_exact) kind |= SS_ROW_EXACT;
+            if (measures.theta_exact) kind |= SS_SLOT_EXACT;
         }
         probe->kinds[first + r] = kind;
     }

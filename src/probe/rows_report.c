@@ -46,7 +46,7 @@ static double value_at(const ss_rows_probe *probe, size_t measure, size_t slot) 
 }
 
 static bool is_measured(const ss_rows_probe *probe, size_t slot) {
-    return (probe->kinds[slot] & ~SS_ROW_EXACT) == SS_ROW_MEASURED;
+    return (probe->kinds[slot] & ~SS_SLOT_EXACT) == SS_SLOT_MEASURED;
 }
 
 /* ---- summaries ---- */
@@ -84,19 +84,19 @@ static void summarise(void *context, size_t index, int worker) {
 
 static head_counts count_rows(const digest *d, size_t layer, size_t head) {
     const ss_rows_probe *probe = d->probe;
-    size_t first = slot_of(probe, layer, head), kinds[SS_ROW_KINDS] = {0}, exact = 0, saturated = 0;
+    size_t first = slot_of(probe, layer, head), kinds[SS_SLOT_KINDS] = {0}, exact = 0, saturated = 0;
     for (size_t t = 0; t < probe->tokens; t++) {
         uint8_t kind = probe->kinds[first + t];
-        kinds[kind & ~SS_ROW_EXACT]++;
-        exact += (kind & SS_ROW_EXACT) != 0;
+        kinds[kind & ~SS_SLOT_EXACT]++;
+        exact += (kind & SS_SLOT_EXACT) != 0;
         if (is_measured(probe, first + t))
             saturated += value_at(probe, SS_MEASURE_theta, first + t) <= probe->saturated_theta;
     }
-    double rows = (double)kinds[SS_ROW_MEASURED];
+    double rows = (double)kinds[SS_SLOT_MEASURED];
     return (head_counts){.rows = rows,
-                         .single_key_rows = (double)kinds[SS_ROW_SINGLE_KEY],
-                         .masked_rows = (double)kinds[SS_ROW_MASKED],
-                         .non_finite_rows = (double)kinds[SS_ROW_NON_FINITE],
+                         .single_key_rows = (double)kinds[SS_SLOT_SINGLE_KEY],
+                         .masked_rows = (double)kinds[SS_SLOT_MASKED],
+                         .non_finite_rows = (double)kinds[SS_SLOT_NON_FINITE],
                          .theta_exact_share = rows > 0 ? (double)exact / rows : NAN,
                          .saturated = (double)saturated,
                          .saturated_share = rows > 0 ? (double)saturated / rows : NAN,

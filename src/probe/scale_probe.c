@@ -149,7 +149,7 @@ static void recompute(void *context, size_t index, int worker) {
     ss_scale_probe *probe = task->probe;
     const ss_config *config = probe->config;
     saturated_row row = probe->rows[index];
-    ss_visible keys = ss_visible_keys(config, probe->tokens, row.query);
+    ss_visible keys = ss_event_visible(task->event, row.query);
     const float *query = ss_event_query(task->event, row.head, row.query);
     const float *key_rms = probe->key_rms + ss_event_kv(task->event, row.head) * probe->tokens + keys.first;
     float *scores = probe->scores + (size_t)worker * probe->tokens, max;
@@ -162,11 +162,11 @@ static void recompute(void *context, size_t index, int worker) {
     probe->scale_driven[index] = 1 / total <= FALLEN;
 }
 
-/* Rows of measured heads to look at, from the longest to the shortest as the team wants them. */
+/* Rows to look at, from the longest to the shortest as the team wants them. */
 static size_t list_saturated(ss_scale_probe *probe, const ss_heads_event *event) {
     size_t count = 0;
     for (size_t t = probe->tokens; t-- > 0;) {
-        if (ss_visible_keys(probe->config, probe->tokens, t).support < 2) continue;
+        if (ss_event_visible(event, t).support < 2) continue;
         for (size_t h = 0; h < probe->config->heads; h++)
             if (1 / event->total[h * probe->tokens + t] >= SATURATED)
                 probe->rows[count++] = (saturated_row){.head = h, .query = t};

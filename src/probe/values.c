@@ -1,13 +1,7 @@
-/* Who sees whom, and scores by hand. Relies on: probe/values_simd. */
+/* Scores by hand. Relies on: probe/values_simd. */
 #include "probe/values.h"
 
 #include <math.h>
-
-ss_visible ss_visible_keys(const ss_config *config, size_t tokens, size_t query) {
-    size_t end = config->causal ? query + 1 : tokens;
-    size_t first = config->window && query + 1 > config->window ? query + 1 - config->window : 0;
-    return (ss_visible){.first = first, .support = end - first};
-}
 
 double ss_score_of(const ss_config *config, double dot) {
     double score = dot * config->score_scale;

@@ -5,11 +5,10 @@
 
 #include "model/events.h"
 
-/* The keys that query t may see: first .. first + support - 1. */
-typedef struct ss_visible {
-    size_t first, support;
-} ss_visible;
-ss_visible ss_visible_keys(const ss_config *config, size_t tokens, size_t query);
+static inline ss_visible ss_event_visible(const ss_heads_event *event, size_t query) {
+    const ss_config *config = event->pass->config;
+    return ss_visible_keys(event->pass->tokens, config->causal, config->window, query);
+}
 
 static inline const float *ss_event_query(const ss_heads_event *event, size_t head, size_t token) {
     return event->q + token * event->stride + head * event->pass->config->head_width;

@@ -2,7 +2,6 @@
  * docs/result.md describes them. */
 #include "report/terminal.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
@@ -57,17 +56,6 @@ static const char *text_at(const json_t *object, const char *key) {
     return text ? text : "?";
 }
 
-static double number_at(const json_t *object, const char *path) {
-    const char *dot = strchr(path, '.');
-    if (dot) {
-        char key[48];
-        snprintf(key, sizeof key, "%.*s", (int)(dot - path), path);
-        return number_at(json_object_get(object, key), dot + 1);
-    }
-    const json_t *value = json_object_get(object, path);
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
-
 /* 134515008 -> "134.5M" */
 static void put_amount(const view *v, double amount) {
     static const struct {
@@ -93,12 +81,12 @@ static void print_model(const view *v) {
     put_safe(v, text_at(model, "name"), strlen(text_at(model, "name")));
     paint(v, "0");
     fprintf(v->out, "  %s, %.0f layers x %.0f heads, ", text_at(model, "architecture"),
-            number_at(model, "layers"), number_at(model, "heads"));
-    put_amount(v, number_at(model, "parameters"));
+            ss_number_at(model, "layers"), ss_number_at(model, "heads"));
+    put_amount(v, ss_number_at(model, "parameters"));
     fprintf(v->out, " parameters (%s)\n", text_at(model, "weights"));
     put_safe(v, text_at(input, "name"), strlen(text_at(input, "name")));
-    fprintf(v->out, "  %.0f tokens", number_at(input, "tokens"));
-    const double nll = number_at(root, "output.nll_mean");
+    fprintf(v->out, "  %.0f tokens", ss_number_at(input, "tokens"));
+    const double nll = ss_number_at(root, "output.nll_mean");
     if (isfinite(nll)) fprintf(v->out, ", mean loss %.4f nats a token (perplexity %.2f)", nll, exp(nll));
     fputs("\n\n", v->out);
 }
@@ -185,7 +173,7 @@ static double gathered(const json_t *layer, const column *c) {
     size_t i;
     double value = NAN;
     json_array_foreach(json_object_get(layer, "heads"), i, head) {
-        double one = number_at(head, c->layer_path);
+        double one = ss_number_at(head, c->layer_path);
         if (!isfinite(one)) continue;
         value = isnan(value) ? one : c->how == GATHER_MAX ? fmax(value, one) : value + one;
     }
@@ -196,8 +184,8 @@ static double layer_value(const json_t *layer, const column *c) {
     if (c->how == GATHER_COUNT)
         return (double)json_array_size(json_object_get(json_object_get(layer, "hidden"), "massive"));
     if (c->how != GATHER_PLAIN) return gathered(layer, c);
-    double value = number_at(layer, c->layer_path);
-    return isnan(value) ? number_at(json_object_get(layer, "pooled"), c->layer_path) : value;
+    double value = ss_number_at(layer, c->layer_path);
+    return isnan(value) ? ss_number_at(json_object_get(layer, "pooled"), c->layer_path) : value;
 }
 
 /* A share as eighths of blocks, always `width` columns wide. */
@@ -267,7 +255,7 @@ static void print_line(const view *v, const fit *f, const char *name, const json
         const column *c = &f->layout->columns[i];
         put_cell(v, c, f->bar,
                  !is_head       ? layer_value(node, c)
-                 : c->head_path ? number_at(node, c->head_path)
+                 : c->head_path ? ss_number_at(node, c->head_path)
                                 : NAN);
     }
     fputc('\n', v->out);
@@ -281,11 +269,11 @@ static void print_layers(const view *v) {
     print_header(v, &f);
     json_array_foreach(layers, i, layer) {
         char name[32];
-        snprintf(name, sizeof name, "%.0f", number_at(layer, "index"));
+        snprintf(name, sizeof name, "%.0f", ss_number_at(layer, "index"));
         print_line(v, &f, name, layer, false);
         if (!v->style->heads) continue;
         json_array_foreach(json_object_get(layer, "heads"), j, head) {
-            snprintf(name, sizeof name, "  .%.0f", number_at(head, "index"));
+            snprintf(name, sizeof name, "  .%.0f", ss_number_at(head, "index"));
             print_line(v, &f, name, head, true);
         }
     }
@@ -317,7 +305,7 @@ static void print_dump_input(const view *v) {
     fprintf(v->out, "  %s of shape ", text_at(input, "kind"));
     print_list(v, json_object_get(input, "shape"), " x ");
     fprintf(v->out, " (%s), support: %s", text_at(input, "type"), text_at(input, "support"));
-    const double tau = number_at(input, "tau");
+    const double tau = ss_number_at(input, "tau");
     if (tau != 1) fprintf(v->out, ", tau %g", tau);
     fputs("\n\n", v->out);
 }
@@ -357,8 +345,8 @@ static void print_dump(const view *v) {
              "entropy: over log n, 1 = uniform. p max: mean largest weight. on key 0: mean weight on the "
              "first key, a "
              "sink above %g.",
-             text_at(settings, "row_range"), number_at(settings, "saturated_theta"),
-             number_at(settings, "sink_threshold"));
+             text_at(settings, "row_range"), ss_number_at(settings, "saturated_theta"),
+             ss_number_at(settings, "sink_threshold"));
     put_folded(v, note, 0);
 }
 

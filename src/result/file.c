@@ -4,8 +4,6 @@
 #include "formats/json.h"
 #include "result/result.h"
 
-#include <string.h>
-
 /* jansson writes reals with a point whatever the locale, and refuses NaN; ten digits are one more than a
  * float needs to come back as it was. */
 #define DUMP_FLAGS (JSON_COMPACT | JSON_REAL_PRECISION(10))

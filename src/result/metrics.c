@@ -10,7 +10,7 @@ static void set_bound(ss_result *result, json_t *object, const char *key, double
     if (isfinite(bound))
         ss_result_number(result, object, key, bound, NULL);
     else
-        json_object_set_new(object, key, json_null());
+        ss_result_text(result, object, key, NULL); /* null */
 }
 
 void ss_result_metrics(ss_result *result) {

@@ -81,6 +81,14 @@ void ss_result_append_count(ss_result *result, json_t *array, size_t value);
 /* "metrics": the metric table (measure/metric.h). */
 void ss_result_metrics(ss_result *result);
 
+/* ---- reading ---- */
+
+/* A number of an object; NaN when it is absent or null. With a dot, of an object inside: "theta.median". */
+double ss_number_at(const json_t *object, const char *path);
+
+/* Is `name` a statistic of a summary: "mean", "min", "p5", ...? */
+bool ss_is_statistic(const char *name);
+
 /* ---- findings ---- */
 
 /* X(severity, name): from the most to the least severe. */

@@ -1,7 +1,8 @@
 /* The dump study, step by step: options, file, rows, document, findings. Relies on: study/dump_*. */
 #include "study/dump.h"
 
-#include "probe/probes.h"
+#include "base/locale.h"
+#include "math/compute.h"
 #include "study/dump_impl.h"
 #include "study/fail_on.h"
 
@@ -12,6 +13,7 @@ ss_dump_options ss_dump_options_default(void) {
 }
 
 static ss_status check_options(const ss_dump_options *o, ss_error *error) {
+    SS_TRY(ss_compute_check(&o->compute, error));
     if (!(o->tau > 0 && isfinite(o->tau)))
         return ss_fail(error, SS_E_USAGE, "--tau", "the temperature is a finite number above 0");
     if (o->has_sink && !o->logits)
@@ -44,7 +46,10 @@ ss_status ss_dump_study(const char *path, const ss_dump_options *options, ss_res
     ss_dump dump = {.options = options};
     ss_result *made = NULL;
     bool found = false;
+    ss_c_locale scope;
+    if (!ss_c_locale_enter(&scope)) return ss_fail_memory(error, path);
     const ss_status status = study(&dump, path, &made, &found, error);
+    ss_c_locale_leave(&scope);
     ss_dump_close(&dump);
     if (status != SS_OK) {
         ss_result_free(made);

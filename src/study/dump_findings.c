@@ -1,7 +1,6 @@
 /* What a person should know first about a dump, in plain words: each function below looks for one kind of
  * trouble, or of news. Relies on: result, study/places. */
 #include "study/dump_impl.h"
-#include "study/places.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -103,8 +102,8 @@ static void lost_mask(const census *c) {
     leaks_text(c, leaks, sizeof leaks);
     const bool causal = c->dump->options->causal;
     say(c, "lost-mask", SS_SEVERITY_WARNING, "outside_support", (double)c->entries_outside,
-        "%zu entr%s %s hold%s weight, in %zu of %zu rows: %s. Leaked mass along the queries: %s. These "
-        "rows get no entropy and no theta.",
+        "%zu entr%s %s hold%s weight, in %zu of %zu rows: %s. Leaked mass along the queries: %s. These rows "
+        "get no entropy and no theta.",
         c->entries_outside, c->entries_outside == 1 ? "y" : "ies",
         causal ? "above the diagonal" : "outside the mask", c->entries_outside == 1 ? "s" : "", rows,
         c->dump->rows,
@@ -170,8 +169,7 @@ static void undeclared_causal(const census *c) {
     if (c->above_diagonal > 0 || c->states[SS_DUMP_MEASURED] == 0) return;
     say(c, "undeclared-causal", SS_SEVERITY_WARNING, NULL, (double)NAN,
         "Every weight above the diagonal is 0: if the model is causal, give --causal. Until then keys that "
-        "no "
-        "query could see count in support and entropy/log n.");
+        "no query could see count in support and entropy/log n.");
 }
 
 static void rounding(const census *c) {
@@ -189,8 +187,8 @@ static void saturated(const census *c) {
     if (!(share > limits.saturated_share)) return;
     say(c, "saturated-rows", SS_SEVERITY_WARNING, "saturated_share", share,
         "%.0f%% of the rows are saturated (theta <= %g): what queries and keys learn through them is damped "
-        "at least a hundredfold.",
-        100 * share, c->dump->options->probe.saturated_theta);
+        "at least %.4g-fold.",
+        100 * share, c->dump->options->probe.saturated_theta, 1 / c->dump->options->probe.saturated_theta);
 }
 
 static void first_key_sink(const census *c) {

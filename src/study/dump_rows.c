@@ -6,7 +6,6 @@
 #include "study/dump_impl.h"
 
 #include <math.h>
-#include <string.h>
 
 const char *ss_dump_state_name(ss_dump_state state) {
     static const char *const names[] = {

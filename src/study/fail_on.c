@@ -1,6 +1,7 @@
 /* Reading and trying the conditions of --fail-on. Relies on: study/places (walking the document). */
 #include "study/fail_on.h"
 
+#include "measure/metric.h"
 #include "study/places.h"
 
 #include <math.h>
@@ -10,7 +11,7 @@
 
 typedef struct condition {
     char metric[48], statistic[16];
-    char operator[3];
+    char comparison[3]; /* "<", "<=", ">" or ">=" */
     double bound;
 } condition;
 
@@ -38,15 +39,14 @@ static ss_status parse_condition(const char *text, condition *c, ss_error *error
         memcpy(c->statistic, text + metric + 1, statistic);
     }
     const char *rest = text + name;
-    c->operator[0] = * rest++;
-    if (*rest == '=') c->operator[1] = * rest++;
+    c->comparison[0] = *rest++;
+    if (*rest == '=') c->comparison[1] = *rest++;
     char *end;
     c->bound = strtod(rest, &end);
     if (end == rest || *end != '\0' || !isfinite(c->bound))
         return refuse(error, text, "has no number to compare with");
-    if (!ss_place_has_metric(c->metric)) return refuse(error, text, "names a metric that does not exist");
-    if (!ss_place_has_statistic(c->statistic))
-        return refuse(error, text, "names a statistic that does not exist");
+    if (!ss_metric_find(c->metric)) return refuse(error, text, "names a metric that does not exist");
+    if (!ss_is_statistic(c->statistic)) return refuse(error, text, "names a statistic that does not exist");
     return SS_OK;
 }
 
@@ -78,8 +78,8 @@ ss_status ss_fail_on_check(const char *conditions, ss_error *error) {
 }
 
 static bool holds(const condition *c, double value) {
-    const bool equal = c->operator[1] == '=' && value == c->bound;
-    return equal || (c->operator[0] == '<' ? value < c->bound : value> c->bound);
+    const bool equal = c->comparison[1] == '=' && value == c->bound;
+    return equal || (c->comparison[0] == '<' ? value < c->bound : value > c->bound);
 }
 
 typedef struct search {
@@ -92,7 +92,7 @@ typedef struct search {
 static void look(void *context, const ss_place *place, double value) {
     search *s = context;
     if (!holds(s->condition, value)) return;
-    const bool worse = s->condition->operator[0] == '<' ? value < s->value : value> s->value;
+    const bool worse = s->condition->comparison[0] == '<' ? value < s->value : value > s->value;
     if (s->count == 0 || worse) {
         s->worst = *place;
         s->value = value;
@@ -116,7 +116,7 @@ static ss_status apply(void *context, const condition *c, ss_error *error) {
     ss_place_text(&s.worst, where, sizeof where);
     snprintf(text, sizeof text, "%s%s%s is %.6g %s, and --fail-on asks to fail at %s%g (%zu place%s).",
              c->metric, strcmp(c->statistic, "mean") == 0 ? "" : ".",
-             strcmp(c->statistic, "mean") == 0 ? "" : c->statistic, s.value, where, c->operator, c->bound,
+             strcmp(c->statistic, "mean") == 0 ? "" : c->statistic, s.value, where, c->comparison, c->bound,
              s.count, s.count == 1 ? "" : "s");
     ss_result_finding(a->result, &(ss_finding){.id = "fail-on",
                                                .severity = SS_SEVERITY_ERROR,

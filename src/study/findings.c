@@ -89,14 +89,62 @@ static void token_name(const ss_result *result, size_t token, char *name, size_t
 
 /* ---- one function a finding -------------------------------------------------------------------- */
 
+/* What health says of a part of the document, if the first bad value was there. */
+static const json_t *first_bad_of(const json_t *part) {
+    const json_t *bad = json_object_get(part, "non_finite");
+    return json_is_false(json_object_get(bad, "downstream")) ? bad : NULL;
+}
+
+/* The first bad value in the order of the pass, or NULL; *layer is SS_NOWHERE outside the layers. */
+static const json_t *find_first_bad(const json_t *root, size_t *layer) {
+    static const char *const after[] = {"final", "output"};
+    const json_t *item, *bad = first_bad_of(json_object_get(root, "embedding"));
+    size_t i;
+    *layer = SS_NOWHERE;
+    json_array_foreach(json_object_get(root, "layers"), i, item) {
+        if (bad) return bad;
+        bad = first_bad_of(json_object_get(item, "hidden"));
+        if (bad) *layer = (size_t)ss_number_at(item, "index");
+    }
+    for (i = 0; !bad && i < sizeof after / sizeof *after; i++)
+        bad = first_bad_of(json_object_get(root, after[i]));
+    return bad;
+}
+
+/* --fail-on's `nan` looks for this finding: study/fail_on.c. */
+static void first_non_finite(ss_result *r) {
+    size_t layer;
+    const json_t *bad = find_first_bad(r->root, &layer);
+    if (!bad) return;
+    const char *tensor = json_string_value(json_object_get(bad, "tensor"));
+    const size_t token = (size_t)ss_number_at(bad, "token");
+    char name[96], where[32] = "", cause[300] = "every weight is finite, so it overflowed in the pass";
+    token_name(r, token, name, sizeof name);
+    if (layer != SS_NOWHERE) snprintf(where, sizeof where, "layer %zu, ", layer);
+    if (tensor)
+        snprintf(cause, sizeof cause, "the weight %.200s is not finite at index %.0f", tensor,
+                 ss_number_at(bad, "index"));
+    say(r,
+        (ss_finding){.id = "non-finite",
+                     .severity = SS_SEVERITY_ERROR,
+                     .layer = layer,
+                     .head = SS_NOWHERE,
+                     .token = token,
+                     .value = NAN,
+                     .threshold = NAN},
+        "The pass is not finite from %s%s on: %s at %s, dimension %.0f; %s. Numbers after that mean nothing.",
+        where, json_string_value(json_object_get(bad, "site")),
+        json_string_value(json_object_get(bad, "value")), name, ss_number_at(bad, "dimension"), cause);
+}
+
 static void saturated_heads(ss_result *r) {
     const extreme e = largest(r, "saturated_share", limits.saturated_head);
     if (e.count == 0) return;
+    const double saturated = ss_number_at(r->root, "settings.saturated_theta");
     say(r, found("saturated-heads", SS_SEVERITY_WARNING, &e, "saturated_share"),
-        "%zu of %zu heads are saturated: in more than half of their rows theta <= 0.01, so what their "
-        "queries and keys "
-        "learn is damped at least a hundredfold. Most: layer %zu head %zu, %.0f%% of its rows.",
-        e.count, e.total, e.place.layer, e.place.head, 100 * e.value);
+        "%zu of %zu heads are saturated: in more than half of their rows theta <= %g, so what their queries "
+        "and keys learn is damped at least %.4g-fold. Most: layer %zu head %zu, %.0f%% of its rows.",
+        e.count, e.total, saturated, 1 / saturated, e.place.layer, e.place.head, 100 * e.value);
 }
 
 static void scale_driven_heads(ss_result *r) {
@@ -114,10 +162,8 @@ static void scale_driven_heads(ss_result *r) {
     if (e.count == 0) return;
     say(r, found("scale-driven", SS_SEVERITY_WARNING, &e, "scale_driven"),
         "In %zu head%s more than a quarter of the rows are one-hot (p_max >= .99) only because queries and "
-        "keys "
-        "are large: scaled to RMS 1 they open up. QK-normalisation or a smaller scale would help. Most: "
-        "layer %zu "
-        "head %zu, %.0f%% of its rows.",
+        "keys are large: scaled to RMS 1 they open up. QK-normalisation or a smaller scale would help. Most: "
+        "layer %zu head %zu, %.0f%% of its rows.",
         e.count, e.count == 1 ? "" : "s", e.place.layer, e.place.head, 100 * e.value);
 }
 
@@ -132,8 +178,7 @@ static void largest_logit(ss_result *r) {
     else if (e.count > 0)
         say(r, found("high-logit", SS_SEVERITY_WARNING, &e, "max_logit"),
             "%zu head%s attention logits above %.0f, where training tends to become unstable. Largest: %.1f "
-            "in layer %zu "
-            "head %zu.",
+            "in layer %zu head %zu.",
             e.count, e.count == 1 ? " has" : "s have", limits.high_logit, e.value, e.place.layer,
             e.place.head);
     else
@@ -150,8 +195,7 @@ static void first_key_sinks(ss_result *r) {
     token_name(r, 0, token, sizeof token);
     say(r, found("attention-sink", SS_SEVERITY_INFO, &e, "first_key"),
         "Attention sink: %zu of %zu heads (%.0f%%) put more than %.0f%% of their weight on %s, averaged over "
-        "rows with two "
-        "or more keys. Strongest: layer %zu head %zu, %.1f%%.",
+        "rows with two or more keys. Strongest: layer %zu head %zu, %.1f%%.",
         e.count, e.total, 100.0 * (double)e.count / (double)e.total, 100 * threshold, token, e.place.layer,
         e.place.head, 100 * e.value);
 }
@@ -213,8 +257,7 @@ static void massive_activations(ss_result *r) {
                      .value = top,
                      .threshold = 100},
         "Massive activations in %zu hidden state%s, from layer %zu to layer %zu. Largest: %.1f at %s, "
-        "dimension %zu, after "
-        "layer %zu (the median magnitude there is %.3g).",
+        "dimension %zu, after layer %zu (the median magnitude there is %.3g).",
         states, states == 1 ? "" : "s", first, last, top, name, dimension, at, median);
 }
 
@@ -238,16 +281,15 @@ static void output_layer(ss_result *r) {
         finding.metric = "confident_wrong", finding.value = wrong;
         say(r, finding,
             "The model is more often confidently wrong than confidently right (%.0f against %.0f tokens with "
-            "p_max > 0.9).",
-            wrong, right);
+            "p_max > %g).",
+            wrong, right, ss_number_at(r->root, "settings.confident"));
     }
     if (numeric > 0) {
         finding.id = "numeric-saturation", finding.severity = SS_SEVERITY_INFO;
         finding.metric = "numeric", finding.value = numeric;
         say(r, finding,
             "At %.0f output position%s the largest probability rounds to 1 in float32: training on such a "
-            "token, "
-            "if it is the right one, has a gradient of exactly 0.",
+            "token, if it is the right one, has a gradient of exactly 0.",
             numeric, numeric == 1 ? "" : "s");
     }
 }
@@ -281,6 +323,7 @@ static void unproved_rows(ss_result *r) {
 }
 
 void ss_findings_add(ss_result *result) {
+    first_non_finite(result);
     saturated_heads(result);
     scale_driven_heads(result);
     largest_logit(result);

@@ -1,5 +1,6 @@
 /* Inspect, step by step: tokens, envelope, pass, a second look where something was not finite, findings.
  * Relies on: model, probe, result, study/findings, study/fail_on. */
+#include "base/locale.h"
 #include "model/model.h"
 #include "probe/health_probe.h"
 #include "probe/probes.h"
@@ -180,6 +181,7 @@ static ss_status measure(inspection *n) {
 }
 
 static ss_status inspect(inspection *n, bool *failed) {
+    SS_TRY(ss_compute_check(&n->options->compute, n->error));
     SS_TRY(ss_fail_on_check(n->options->fail_on, n->error));
     SS_TRY(tokenize(n));
     SS_TRY(ss_result_create(&n->result, "inspect", n->error));
@@ -202,7 +204,10 @@ ss_status ss_inspect(const ss_model *model, const ss_inspect_input *input, const
                      ss_result **result, bool *failed, ss_error *error) {
     inspection n = {.model = model, .input = input, .options = options, .error = error};
     bool found = false;
+    ss_c_locale scope;
+    if (!ss_c_locale_enter(&scope)) return ss_fail_memory(error, "inspect");
     ss_status status = inspect(&n, &found);
+    ss_c_locale_leave(&scope);
     ss_encoding_free(&n.encoding);
     if (status != SS_OK) {
         ss_result_free(n.result);

@@ -1,22 +1,9 @@
 /* Walking the result document. Relies on: the shapes of docs/result.md. */
 #include "study/places.h"
 
-#include "measure/metric.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-double ss_number_at(const json_t *object, const char *path) {
-    const char *dot = strchr(path, '.');
-    if (dot) {
-        char key[64];
-        snprintf(key, sizeof key, "%.*s", (int)(dot - path), path);
-        return ss_number_at(json_object_get(object, key), dot + 1);
-    }
-    const json_t *value = json_object_get(object, path);
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
 
 typedef struct walk {
     const char *metric, *statistic;
@@ -76,15 +63,4 @@ void ss_place_text(const ss_place *place, char *text, size_t capacity) {
                  : strcmp(place->part, "rows") == 0    ? "over all rows"
                  : strcmp(place->part, "final") == 0   ? "after the final norm"
                                                        : "in the output layer");
-}
-
-bool ss_place_has_metric(const char *name) {
-    return ss_metric_find(name) != NULL;
-}
-
-bool ss_place_has_statistic(const char *name) {
-    static const char *const names[] = {"mean", "min", "p5", "p25", "median", "p75", "p95", "max"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(names[i], name) == 0) return true;
-    return false;
 }

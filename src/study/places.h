@@ -1,5 +1,5 @@
 /* Places of a result document where a metric stands: heads, layers, hidden states, the output.
- * What findings and --fail-on search. Relies on: result, measure/metric. */
+ * What findings and --fail-on search. Relies on: result. */
 #ifndef SS_STUDY_PLACES_H
 #define SS_STUDY_PLACES_H
 
@@ -20,11 +20,5 @@ void ss_each_place(const ss_result *result, const char *metric, const char *stat
 /* "in layer 3 head 5", "after layer 2", "after the embedding", "in the output layer",
  * "over all rows", "in group [0, 3]" */
 void ss_place_text(const ss_place *place, char *text, size_t capacity);
-
-bool ss_place_has_metric(const char *name);
-bool ss_place_has_statistic(const char *name);
-
-/* A number of an object; NaN when it is absent or null. With a dot, of an object inside: "theta.median". */
-double ss_number_at(const json_t *object, const char *path);
 
 #endif

@@ -58,8 +58,7 @@ static const ss_added_token *longest_at(const ss_added *added, const char *text,
     return longest;
 }
 
-/* ---- what lies beside a token ----------------------------------------------------------------------------
- */
+/* ---- what lies beside a token ------------------------------------------------------------------ */
 
 static uint32_t character_at(const char *text, size_t at, size_t end, size_t *next) {
     uint32_t code_point;
@@ -96,8 +95,7 @@ static size_t skip_space_right(const char *text, size_t at, size_t end) {
     return at;
 }
 
-/* ---- the cover
- * --------------------------------------------------------------------------------------------- */
+/* ---- the cover --------------------------------------------------------------------------------- */
 
 ss_status ss_added_cover(const ss_added *added, const char *text, size_t begin, size_t end, bool special,
                          ss_spans *out, ss_error *error) {

@@ -53,8 +53,7 @@ ss_status ss_ids_add(ss_ids *ids, uint32_t id, ss_error *error) {
     return SS_OK;
 }
 
-/* ---- the table of merges --------------------------------------------------------------------------------
- */
+/* ---- the table of merges ----------------------------------------------------------------------- */
 
 /* The slot that holds the pair, or the free one where it belongs. */
 static merge *locate(merge *slots, size_t count, uint32_t left, uint32_t right) {
@@ -122,8 +121,7 @@ ss_status ss_bpe_add_merge_line(ss_bpe *bpe, const char *where, const char *line
                             (ss_string_view){space + 1, (size_t)(end - space - 1)}, error);
 }
 
-/* ---- the heap of candidates -----------------------------------------------------------------------------
- */
+/* ---- the heap of candidates -------------------------------------------------------------------- */
 
 static bool comes_before(candidate a, candidate b) {
     return a.rank != b.rank ? a.rank < b.rank : a.left < b.left;
@@ -161,8 +159,7 @@ static void consider(const ss_bpe *bpe, ss_bpe_work *work, int32_t left) {
     if (found) push(work, (candidate){found->rank, found->merged, left});
 }
 
-/* ---- one word -------------------------------------------------------------------------------------------
- */
+/* ---- one word ---------------------------------------------------------------------------------- */
 
 /* The word's bytes as symbols; returns how many. */
 static int32_t lay_out(const ss_bpe *bpe, symbol *symbols, const char *word, size_t length, size_t *dropped) {

@@ -42,8 +42,7 @@ ss_status ss_build_vocabulary(ss_tokenizer *tokenizer, const char *where, const 
     return SS_OK;
 }
 
-/* ---- added tokens
- * ------------------------------------------------------------------------------------------- */
+/* ---- added tokens ------------------------------------------------------------------------------ */
 
 static ss_status copy_content(ss_tokenizer *tokenizer, const char *where, ss_added_token *token,
                               ss_error *error) {
@@ -99,8 +98,7 @@ ss_status ss_build_special(ss_tokenizer *tokenizer, const char *where, const cha
     return ss_build_added(tokenizer, where, token, error);
 }
 
-/* ---- normalisers and splitters
- * --------------------------------------------------------------------------------- */
+/* ---- normalisers and splitters ----------------------------------------------------------------- */
 
 ss_status ss_build_normal_step(ss_tokenizer *tokenizer, const char *where, ss_normal_step step,
                                ss_error *error) {
@@ -152,8 +150,7 @@ ss_status ss_build_digits(ss_tokenizer *tokenizer, const char *where, bool indiv
     return ss_build_split_step(tokenizer, where, digits, error);
 }
 
-/* ---- WordPiece
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- WordPiece --------------------------------------------------------------------------------- */
 
 ss_status ss_build_wordpiece(ss_tokenizer *tokenizer, const char *where, const char *unknown,
                              const char *prefix, size_t longest_word, ss_error *error) {
@@ -175,8 +172,7 @@ ss_status ss_build_bert_template(ss_tokenizer *tokenizer, ss_error *error) {
     return ids->sep != SS_NO_TOKEN ? ss_ids_add(&tokenizer->after, ids->sep, error) : SS_OK;
 }
 
-/* ---- tokenizer_config.json
- * ------------------------------------------------------------------------------------- */
+/* ---- tokenizer_config.json --------------------------------------------------------------------- */
 
 /* Names that are used when no configuration says which tokens these are. */
 static const struct role {
@@ -228,8 +224,7 @@ ss_status ss_build_config(ss_tokenizer *tokenizer, const char *where, const json
     return SS_OK;
 }
 
-/* ---- completing
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- completing -------------------------------------------------------------------------------- */
 
 static const ss_vocabulary *home_of(const ss_tokenizer *tokenizer, size_t id) {
     const ss_vocabulary *added = &tokenizer->added_pieces;

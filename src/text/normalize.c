@@ -21,8 +21,7 @@ static ss_status add_point(points *list, uint32_t code_point, ss_error *error) {
     return SS_OK;
 }
 
-/* ---- steps that look at one character -------------------------------------------------------------------
- */
+/* ---- steps that look at one character ---------------------------------------------------------- */
 
 static ss_status clean(uint32_t c, points *out, ss_error *error) {
     if (c == 0 || c == SS_REPLACEMENT || ss_in_class(ss_class_control, c)) return SS_OK;
@@ -83,8 +82,7 @@ static ss_status each(character_step *step, points *list, points *spare, ss_erro
     return SS_OK;
 }
 
-/* ---- canonical order --------------------------------------------------------------------------------------
- */
+/* ---- canonical order --------------------------------------------------------------------------- */
 
 static int combining_class(int32_t code_point) {
     return utf8proc_get_property(code_point)->combining_class;
@@ -131,8 +129,7 @@ static void compose(points *list) {
     if (count >= 0) list->count = (size_t)count;
 }
 
-/* ---- the steps as a table
- * ---------------------------------------------------------------------------------- */
+/* ---- the steps as a table ---------------------------------------------------------------------- */
 
 static const struct step {
     character_step *first; /* of each character */

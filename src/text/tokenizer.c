@@ -5,8 +5,6 @@
 #include "text/build.h"
 #include "text/utf8.h"
 
-#include <string.h>
-
 void ss_tokenizer_free(ss_tokenizer *tokenizer) {
     if (!tokenizer) return;
     const ss_allocator *memory = tokenizer->memory;
@@ -24,8 +22,7 @@ void ss_tokenizer_free(ss_tokenizer *tokenizer) {
     ss_free(memory, tokenizer);
 }
 
-/* ---- encoding
- * ------------------------------------------------------------------------------------------------ */
+/* ---- encoding ---------------------------------------------------------------------------------- */
 
 /* The working memory of one call. */
 typedef struct encoder {
@@ -151,8 +148,13 @@ ss_status ss_tokenizer_encode(const ss_tokenizer *tokenizer, const char *text, s
         ss_free(tokenizer->memory, e.ids.items);
         return status;
     }
-    *encoding = (ss_encoding){e.ids.items, e.ids.count, before->count,    after->count,
-                              doubled,     e.dropped,   tokenizer->memory};
+    *encoding = (ss_encoding){.ids = e.ids.items,
+                              .count = e.ids.count,
+                              .added_before = before->count,
+                              .added_after = after->count,
+                              .double_bos = doubled,
+                              .dropped = e.dropped,
+                              .memory = tokenizer->memory};
     return SS_OK;
 }
 
@@ -161,8 +163,7 @@ void ss_encoding_free(ss_encoding *encoding) {
     *encoding = (ss_encoding){.memory = encoding->memory};
 }
 
-/* ---- what it knows
- * -------------------------------------------------------------------------------------------- */
+/* ---- what it knows ----------------------------------------------------------------------------- */
 
 size_t ss_tokenizer_size(const ss_tokenizer *tokenizer) {
     return tokenizer->size;

@@ -8,8 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- lines
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- lines ------------------------------------------------------------------------------------- */
 
 /* The next line of *rest, without its end; false when there is none. */
 static bool next_line(ss_string_view *rest, ss_string_view *line) {
@@ -41,8 +40,7 @@ static size_t count_lines(ss_string_view text) {
     return count;
 }
 
-/* ---- GPT-2: vocab.json and merges.txt
- * ----------------------------------------------------------------------- */
+/* ---- GPT-2: vocab.json and merges.txt ---------------------------------------------------------- */
 
 /* Tokenizers of other classes keep their files the same way but work otherwise. */
 static ss_status check_class(const char *where, const json_t *config, ss_error *error) {
@@ -118,8 +116,7 @@ ss_status ss_tokenizer_from_merges(const ss_allocator *memory, const char *name,
     return status;
 }
 
-/* ---- BERT: vocab.txt
- * -------------------------------------------------------------------------------------------- */
+/* ---- BERT: vocab.txt --------------------------------------------------------------------------- */
 
 static ss_status load_options(const char *where, const json_t *config, ss_bert_options *options,
                               ss_error *error) {
@@ -171,8 +168,7 @@ ss_status ss_tokenizer_from_vocabulary(const ss_allocator *memory, const char *n
     return status;
 }
 
-/* ---- a folder
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- a folder ---------------------------------------------------------------------------------- */
 
 typedef struct folder_files {
     char path[4096]; /* of the file that was opened last */
@@ -220,10 +216,9 @@ ss_status ss_tokenizer_open_folder(const ss_allocator *memory, const char *folde
            !(find_file(&files, folder, layouts[i].first) && find_file(&files, folder, layouts[i].second)))
         i++;
     if (i == count)
-        return ss_fail(
-            error, SS_E_IO, folder,
-            "no tokenizer.json, no vocab.json with merges.txt and no vocab.txt; give the ids with --tokens "
-            "FILE");
+        return ss_fail(error, SS_E_IO, folder,
+                       "no tokenizer.json, no vocab.json with merges.txt and no vocab.txt; give the ids with "
+                       "--tokens FILE");
     ss_status status = map_file(&files, folder, layouts[i].first, &files.first, error);
     if (!status) status = map_file(&files, folder, layouts[i].second, &files.second, error);
     if (!status) status = map_file(&files, folder, "tokenizer_config.json", &files.config, error);

@@ -74,8 +74,7 @@ static ss_status add_around(int add, bool usual, uint32_t id, ss_ids *list, ss_e
     return wanted && id != SS_NO_TOKEN ? ss_ids_add(list, id, error) : SS_OK;
 }
 
-/* ---- byte-level BPE
- * --------------------------------------------------------------------------------------------- */
+/* ---- byte-level BPE ---------------------------------------------------------------------------- */
 
 static ss_status load_splitter(ss_tokenizer *tokenizer, const char *where, const struct pre *pre,
                                ss_error *error) {
@@ -103,8 +102,7 @@ static ss_status load_bpe(ss_tokenizer *tokenizer, const char *where, const ss_g
     return add_around(source->add_eos, false, source->eos, &tokenizer->after, error);
 }
 
-/* ---- WordPiece
- * --------------------------------------------------------------------------------------------------- */
+/* ---- WordPiece --------------------------------------------------------------------------------- */
 
 #define WORD_START "\xE2\x96\x81" /* U+2581 */
 
@@ -165,9 +163,7 @@ static ss_status load_bert(ss_tokenizer *tokenizer, const char *where, const ss_
     return add_around(source->add_eos, true, ids->sep, &tokenizer->after, error);
 }
 
-/* ---- both
- * ----------------------------------------------------------------------------------------------------------
- */
+/* ---- both -------------------------------------------------------------------------------------- */
 
 static ss_status load(ss_tokenizer *tokenizer, const char *where, const ss_gguf_tokenizer *source,
                       ss_error *error) {
@@ -189,8 +185,7 @@ ss_status ss_tokenizer_from_gguf(const ss_allocator *memory, const char *name,
     return ss_build_finish(made, load(made, name, source, error), name, tokenizer, error);
 }
 
-/* ---- an open file
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- an open file ------------------------------------------------------------------------------ */
 
 static ss_status read_id(const ss_gguf *gguf, const char *key, uint32_t *id, ss_error *error) {
     uint64_t value = SS_NO_TOKEN;

@@ -3,7 +3,6 @@
 #include "formats/json.h"
 #include "text/build.h"
 
-#include <math.h>
 #include <string.h>
 
 typedef struct loader {
@@ -51,8 +50,7 @@ static ss_status get_bool(const loader *load, const json_t *part, const char *ke
     return ss_json_bool(part, key, SS_OPTIONAL, load->where, value, load->error);
 }
 
-/* ---- model
- * --------------------------------------------------------------------------------------------------- */
+/* ---- model ------------------------------------------------------------------------------------- */
 
 static ss_status load_vocabulary(loader *load, const json_t *model) {
     json_t *pieces = NULL;
@@ -128,8 +126,7 @@ static ss_status load_model(loader *load, const json_t *model) {
     return load_by_type(load, "tokenizer model", types, sizeof types / sizeof *types, model);
 }
 
-/* ---- normaliser
- * ------------------------------------------------------------------------------------------------- */
+/* ---- normaliser -------------------------------------------------------------------------------- */
 
 static load_part load_normalizer;
 
@@ -166,8 +163,7 @@ static ss_status load_normalizer(loader *load, const json_t *part) {
     return load_by_type(load, "normalizer", types, sizeof types / sizeof *types, part);
 }
 
-/* ---- pre-tokenizer
- * ---------------------------------------------------------------------------------------------- */
+/* ---- pre-tokenizer ----------------------------------------------------------------------------- */
 
 static load_part load_pre_tokenizer;
 
@@ -236,8 +232,7 @@ static ss_status load_pre_tokenizer(loader *load, const json_t *part) {
     return load_by_type(load, "pre-tokenizer", types, sizeof types / sizeof *types, part);
 }
 
-/* ---- template
- * --------------------------------------------------------------------------------------------------- */
+/* ---- template ---------------------------------------------------------------------------------- */
 
 static load_part load_template;
 
@@ -305,8 +300,7 @@ static ss_status load_template(loader *load, const json_t *part) {
     return load_by_type(load, "post-processor", types, sizeof types / sizeof *types, part);
 }
 
-/* ---- the whole file
- * ----------------------------------------------------------------------------------------------- */
+/* ---- the whole file ---------------------------------------------------------------------------- */
 
 static ss_status load_added_token(loader *load, const json_t *item) {
     size_t id = 0;

@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- changing -------------------------------------------------------------------------------------------
- */
+/* ---- changing ---------------------------------------------------------------------------------- */
 
 tiny_tensor *tiny_add(tiny_model *model, const char *name, size_t rows, size_t columns) {
     if (model->count == sizeof model->tensors / sizeof *model->tensors) abort();
@@ -88,8 +87,7 @@ void tiny_unset(tiny_model *model, const char *name) {
     model->key_count--;
 }
 
-/* ---- writing --------------------------------------------------------------------------------------------
- */
+/* ---- writing ----------------------------------------------------------------------------------- */
 
 static size_t value_count(const tiny_tensor *tensor) {
     size_t count = 1;
@@ -230,8 +228,7 @@ temp_path tiny_write_gguf(const tiny_model *model, const temp_path *folder) {
     return path;
 }
 
-/* ---- the models -------------------------------------------------------------------------------------------
- */
+/* ---- the models -------------------------------------------------------------------------------- */
 
 typedef struct shape_row {
     const char *name[SS_NAMING_COUNT]; /* "#" is the layer */

@@ -158,8 +158,7 @@ static void keys_left_out_take_the_defaults_of_transformers(void **state) {
     assert_true(c.norm_epsilon == 1e-12);
 }
 
-/* ---- options ----------------------------------------------------------------------------------------------
- */
+/* ---- options ----------------------------------------------------------------------------------- */
 
 static void rotary_keys_of_transformers_4_and_5_agree(void **state) {
     (void)state;
@@ -212,8 +211,7 @@ static void options_reach_the_configuration(void **state) {
     assert_int_equal(config_of(&o).activation, SS_GELU_ERF);
 }
 
-/* ---- refusals ---------------------------------------------------------------------------------------------
- */
+/* ---- refusals ---------------------------------------------------------------------------------- */
 
 typedef struct refusal {
     maker *make;
@@ -369,8 +367,7 @@ static void a_flood_of_unknown_keys_gives_a_bounded_list(void **state) {
     json_decref(json);
 }
 
-/* ---- GGUF -------------------------------------------------------------------------------------------------
- */
+/* ---- GGUF -------------------------------------------------------------------------------------- */
 
 static void gguf_options_reach_the_configuration(void **state) {
     (void)state;
@@ -455,8 +452,7 @@ static void gguf_widths_and_directions_must_agree(void **state) {
     assert_true(mentions(&o, "causal"));
 }
 
-/* ---- names ------------------------------------------------------------------------------------------------
- */
+/* ---- names ------------------------------------------------------------------------------------- */
 
 static void patterns_fill_and_match_as_data(void **state) {
     (void)state;

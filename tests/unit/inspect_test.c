@@ -11,7 +11,10 @@
 #include "study/fail_on.h"
 #include "support/failing_allocator.h"
 #include "support/json_path.h"
+#include "support/temp_folder.h"
+#include "support/tiny_model.h"
 
+#include <locale.h>
 #include <math.h>
 #include <string.h>
 
@@ -104,6 +107,70 @@ static void a_statistic_is_of_the_rows(void **state) {
     ss_result_free(result);
 }
 
+static void conditions_and_findings_have_a_point_in_every_locale(void **state) {
+    (void)state;
+    static const char *const comma[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "ru_RU.UTF-8"};
+    bool found = false, failed = false;
+    for (size_t i = 0; i < 4 && !found; i++) found = setlocale(LC_ALL, comma[i]) != NULL;
+    if (!found) skip(); /* none is installed here */
+    ss_result *result = inspect("theta.min<1.5", &failed);
+    assert_string_equal(localeconv()->decimal_point, ","); /* the caller's own stays */
+    setlocale(LC_ALL, "C");
+    assert_true(failed);
+    assert_non_null(strstr(json_string_value(json_at(result->root, "findings.0.text")), "fail at <1.5 "));
+    ss_result_free(result);
+}
+
+/* A tiny model with one bad weight, inspected: *failed and the result. */
+static ss_result *inspect_damaged(const char *tensor, size_t index, float value, bool *failed) {
+    static const uint32_t few[] = {0, 1, 2, 3};
+    const ss_inspect_input short_input = {.name = "ids", .ids = few, .id_count = 4};
+    const ss_inspect_options options = options_for_two();
+    temp_path folder = temp_folder_make();
+    tiny_model *made = tiny_llama(SS_NAMING_HF);
+    tiny_find(made, tensor)->values[index] = value;
+    tiny_write_folder(made, &folder);
+    tiny_free(made);
+    ss_model *model = NULL;
+    ss_result *result = NULL;
+    assert_int_equal(ss_model_open(folder.text, NULL, &options.compute, &model, NULL), SS_OK);
+    assert_int_equal(ss_inspect(model, &short_input, &options, &result, failed, NULL), SS_OK);
+    ss_model_free(model);
+    temp_folder_remove(&folder);
+    return result;
+}
+
+static void a_value_that_is_not_finite_always_fails_and_is_the_first_finding(void **state) {
+    (void)state;
+    static const struct {
+        const char *tensor;
+        float value;
+        const char *says[3];
+    } cases[] = {
+        {"model.layers.1.mlp.down_proj.weight",
+         NAN,
+         {"layer 1, block output", "NaN at token 0",
+          "model.layers.1.mlp.down_proj.weight is not finite at index 5"}},
+        {"model.norm.weight",
+         INFINITY,
+         {"from final norm on", "inf at token 0", "model.norm.weight is not finite"}},
+        {"model.layers.0.mlp.up_proj.weight",
+         3e38f,
+         {"layer 0, feed-forward hidden", "inf at token 0", "every weight is finite, so it overflowed"}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        bool failed = false;
+        ss_result *result = inspect_damaged(cases[i].tensor, i == 0 ? 5 : 0, cases[i].value, &failed);
+        const char *text = json_string_value(json_at(result->root, "findings.0.text"));
+        assert_true(failed);
+        assert_string_equal(json_string_value(json_at(result->root, "findings.0.id")), "non-finite");
+        for (size_t s = 0; s < 3; s++)
+            if (!strstr(text, cases[i].says[s]))
+                fail_msg("\"%s\" does not say \"%s\"", text, cases[i].says[s]);
+        ss_result_free(result);
+    }
+}
+
 /* ---- cancelling ------------------------------------------------------------------------------- */
 
 static bool stop_at_half(void *context, double done) {
@@ -166,6 +233,27 @@ static void ids_and_lengths_that_do_not_fit_are_refused(void **state) {
     ss_model_free(model);
 }
 
+static void ways_to_compute_that_cannot_be_are_usage_errors(void **state) {
+    (void)state;
+    ss_model *model = open_fixture(NULL), *none = NULL;
+    const ss_compute good = {.workers = 1, .isa = SS_ISA_BASE, .dtype = SS_DTYPE_F32};
+    ss_compute wrong[] = {good, good, good};
+    wrong[0].workers = 0;
+    wrong[1].isa = (ss_isa)(ss_isa_best() + 1);
+    wrong[2].dtype = (ss_dtype)7;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        ss_inspect_options options = options_for_two();
+        options.compute = wrong[i];
+        ss_result *result = NULL;
+        assert_int_equal(ss_inspect(model, &input, &options, &result, NULL, NULL), SS_E_USAGE);
+        assert_null(result);
+        assert_int_equal(ss_model_open(SS_TEST_DATA "/golden/models/llama-gqa", NULL, &wrong[i], &none, NULL),
+                         SS_E_USAGE);
+        assert_null(none);
+    }
+    ss_model_free(model);
+}
+
 /* ---- memory ----------------------------------------------------------------------------------- */
 
 static void every_allocation_of_inspect_may_fail(void **state) {
@@ -202,9 +290,12 @@ int main(void) {
         cmocka_unit_test(a_condition_that_holds_fails_and_names_the_worst_place),
         cmocka_unit_test(a_condition_that_does_not_hold_does_not_fail),
         cmocka_unit_test(a_statistic_is_of_the_rows),
+        cmocka_unit_test(conditions_and_findings_have_a_point_in_every_locale),
+        cmocka_unit_test(a_value_that_is_not_finite_always_fails_and_is_the_first_finding),
         cmocka_unit_test(a_cancelled_run_gives_no_result),
         cmocka_unit_test(only_the_first_tokens_are_read_when_asked),
         cmocka_unit_test(ids_and_lengths_that_do_not_fit_are_refused),
+        cmocka_unit_test(ways_to_compute_that_cannot_be_are_usage_errors),
         cmocka_unit_test(every_allocation_of_inspect_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

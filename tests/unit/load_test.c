@@ -85,8 +85,7 @@ static const char *warning_of(const ss_model *model, size_t expected) {
     return count ? warnings[0] : "";
 }
 
-/* ---- where weights lie ------------------------------------------------------------------------------------
- */
+/* ---- where weights lie ------------------------------------------------------------------------- */
 
 static void llama_weights_that_are_read_together_lie_together(void **state) {
     (void)state;
@@ -285,8 +284,7 @@ static void threads_do_not_change_what_is_loaded(void **state) {
     ss_model_free(five.model);
 }
 
-/* ---- biases
- * ------------------------------------------------------------------------------------------------ */
+/* ---- biases ------------------------------------------------------------------------------------ */
 
 static void a_missing_part_of_a_bias_is_zero(void **state) {
     (void)state;
@@ -316,8 +314,7 @@ static void biases_are_as_the_configuration_says(void **state) {
     ss_model_free(o.model);
 }
 
-/* ---- heads (CASES 25) -------------------------------------------------------------------------------------
- */
+/* ---- heads (CASES 25) -------------------------------------------------------------------------- */
 
 static void a_tied_and_absent_head_is_the_embedding(void **state) {
     (void)state;
@@ -446,8 +443,7 @@ static void a_promise_of_many_layers_costs_little(void **state) {
     tiny_free(tiny);
 }
 
-/* ---- bad numbers (CASES 19) ------------------------------------------------------------------------------
- */
+/* ---- bad numbers (CASES 19) -------------------------------------------------------------------- */
 
 static void the_first_bad_number_of_a_tensor_is_found(void **state) {
     (void)state;
@@ -511,8 +507,7 @@ static void in_a_large_tensor_the_first_one_counts(void **state) {
     ss_model_free(o.model);
 }
 
-/* ---- bfloat16
- * ----------------------------------------------------------------------------------------------- */
+/* ---- bfloat16 ---------------------------------------------------------------------------------- */
 
 /* 257 + i and the like: more than the 8 bits that a bfloat16 keeps */
 static float rounded(float x) {
@@ -564,8 +559,7 @@ static void matmul_inputs_of_a_bfloat16_model_are_rounded_and_the_rest_is_not(vo
     }
 }
 
-/* ---- which files ------------------------------------------------------------------------------------------
- */
+/* ---- which files ------------------------------------------------------------------------------- */
 
 static void shards_are_read_through_their_index(void **state) {
     (void)state;
@@ -612,8 +606,7 @@ static void files_that_make_no_model_are_refused_with_advice(void **state) {
     temp_folder_remove(&folder);
 }
 
-/* ---- tokenizer and facts ----------------------------------------------------------------------------------
- */
+/* ---- tokenizer and facts ----------------------------------------------------------------------- */
 
 static void a_model_without_a_tokenizer_loads_and_says_why(void **state) {
     (void)state;
@@ -666,8 +659,7 @@ static void facts_count_each_weight_once(void **state) {
     }
 }
 
-/* ---- memory
- * -------------------------------------------------------------------------------------------------- */
+/* ---- memory ------------------------------------------------------------------------------------ */
 
 /* Open `path` with each single allocation failing. */
 static void check_every_allocation(const char *path, const ss_compute *compute) {
@@ -705,8 +697,7 @@ static void memory_that_runs_out_anywhere_leaves_nothing_behind(void **state) {
     temp_folder_remove(&folder);
 }
 
-/* ---- the committed models of many odd configurations ----------------------------------------------------
- */
+/* ---- the committed models of many odd configurations ------------------------------------------- */
 
 static bool open_golden(const char *name) {
     char folder[1024], path[2048];

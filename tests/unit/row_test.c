@@ -58,7 +58,7 @@ static ss_row make_row(ref_random *random, size_t n, double spread) {
 
 static void check_row(ss_isa isa, const ss_row *row) {
     ss_row_measures m;
-    ss_row_measure(isa, row, SS_ROW_ALL, SS_ROW_THETA_BUDGET, workspace, &m);
+    ss_row_measure(isa, row, SS_ROW_ALL, SS_THETA_BUDGET, workspace, &m);
     size_t n = row->n, key = 0;
     for (size_t i = 0; i < n; i++) key = p[i] > p[key] ? i : key;
     assert_int_equal(m.p_max_key, key);

@@ -23,8 +23,7 @@
 
 #define GOLDEN SS_TEST_DATA "/golden/"
 
-/* ---- reading the goldens ---------------------------------------------------------------------------------
- */
+/* ---- reading the goldens ----------------------------------------------------------------------- */
 
 static json_t *read_json(const char *path) {
     json_error_t reason;
@@ -172,8 +171,7 @@ static void check_all(const char *name, const ss_tokenizer *tokenizer) {
     json_decref(goldens);
 }
 
-/* ---- making tokenizers
- * ------------------------------------------------------------------------------------- */
+/* ---- making tokenizers ------------------------------------------------------------------------- */
 
 static ss_tokenizer *from_json_text(const char *json, const char *config) {
     ss_tokenizer *tokenizer = NULL;
@@ -204,8 +202,7 @@ static ss_tokenizer *open_golden(const char *file) {
     return tokenizer;
 }
 
-/* ---- ids
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- ids --------------------------------------------------------------------------------------- */
 
 static void every_variant_gives_the_librarys_ids(void **state) {
     (void)state;
@@ -300,8 +297,7 @@ static void minilm_gives_the_librarys_ids(void **state) {
     ss_tokenizer_free(tokenizer);
 }
 
-/* ---- the other files give the same tokenizer
- * --------------------------------------------------------------------- */
+/* ---- the other files give the same tokenizer --------------------------------------------------- */
 
 static void same_ids(const ss_tokenizer *a, const ss_tokenizer *b, unsigned flags) {
     json_t *corpus = read_json(GOLDEN "text/corpus.json");
@@ -483,8 +479,7 @@ static void gguf_bert_arrays_equal_tokenizer_json(void **state) {
     json_decref(whole);
 }
 
-/* ---- what it knows
- * ------------------------------------------------------------------------------------------------ */
+/* ---- what it knows ----------------------------------------------------------------------------- */
 
 static void a_typed_bos_beside_the_automatic_one_is_flagged(void **state) {
     (void)state;
@@ -560,8 +555,7 @@ static void bytes_without_a_token_are_counted(void **state) {
     ss_tokenizer_free(tokenizer);
 }
 
-/* ---- what is refused
- * ------------------------------------------------------------------------------------------------ */
+/* ---- what is refused --------------------------------------------------------------------------- */
 
 #define BYTE_LEVEL "\"pre_tokenizer\": {\"type\": \"ByteLevel\"}"
 #define TINY       "\"model\": {\"type\": \"BPE\", \"vocab\": {\"a\": 0}, \"merges\": []}"
@@ -647,8 +641,7 @@ static void a_pattern_out_of_hand_is_an_error_within_a_second(void **state) {
     ss_tokenizer_free(tokenizer);
 }
 
-/* ---- memory and time
- * ------------------------------------------------------------------------------------------------ */
+/* ---- memory and time --------------------------------------------------------------------------- */
 
 static ss_status load_and_encode(const ss_allocator *memory, ss_string_view json, ss_error *error) {
     ss_tokenizer *tokenizer = NULL;
