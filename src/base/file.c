@@ -47,7 +47,21 @@ bool ss_is_file(const char *path) {
 }
 
 static bool is_standard_output(const ss_save *save) {
-    return save->temporary[0] == '\0';
+    return save->stream == stdout;
+}
+
+/* A device, a FIFO or a link such as /dev/stdout: renaming a file over it would destroy it. */
+static bool must_be_written_in_place(const char *path) {
+    struct stat facts;
+    return lstat(path, &facts) == 0 && !S_ISREG(facts.st_mode);
+}
+
+static ss_status begin_in_place(const char *path, ss_save *save, ss_error *error) {
+    FILE *stream = fopen(path, "wb");
+    if (!stream) return ss_fail(error, SS_E_IO, path, "cannot write: %s", strerror(errno));
+    save->temporary[0] = '\0';
+    save->stream = stream;
+    return SS_OK;
 }
 
 ss_status ss_save_begin(const char *path, ss_save *save, ss_error *error) {
@@ -61,6 +75,7 @@ ss_status ss_save_begin(const char *path, ss_save *save, ss_error *error) {
     int temporary = snprintf(save->temporary, sizeof save->temporary, "%s.XXXXXX", path);
     if (length < 0 || temporary < 0 || (size_t)temporary >= sizeof save->temporary)
         return ss_fail(error, SS_E_IO, path, "the path is too long");
+    if (must_be_written_in_place(path)) return begin_in_place(path, save, error);
     int descriptor = mkstemp(save->temporary);
     if (descriptor < 0) return ss_fail(error, SS_E_IO, path, "cannot write: %s", strerror(errno));
     mode_t mask = umask(0);
@@ -79,8 +94,8 @@ ss_status ss_save_begin(const char *path, ss_save *save, ss_error *error) {
 ss_status ss_save_commit(ss_save *save, ss_error *error) {
     bool failed = fflush(save->stream) != 0 || ferror(save->stream);
     int reason = errno;
-    if (!is_standard_output(save)) {
-        failed = (fclose(save->stream) != 0) || failed;
+    if (!is_standard_output(save)) failed = (fclose(save->stream) != 0) || failed;
+    if (save->temporary[0]) {
         if (!failed && rename(save->temporary, save->path) != 0) {
             failed = true;
             reason = errno;
@@ -95,7 +110,7 @@ ss_status ss_save_commit(ss_save *save, ss_error *error) {
 void ss_save_abort(ss_save *save) {
     if (save->stream && !is_standard_output(save)) {
         fclose(save->stream);
-        unlink(save->temporary);
+        if (save->temporary[0]) unlink(save->temporary);
     }
     save->stream = NULL;
 }
