@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -45,14 +46,22 @@ bool ss_is_file(const char *path) {
     return stat(path, &facts) == 0 && S_ISREG(facts.st_mode);
 }
 
-static bool is_standard_output(const ss_save *save) {
+/* Standard output, a device or a FIFO is written where it is: renaming a file over it would destroy it. */
+static bool is_direct(const ss_save *save) {
     return save->temporary[0] == '\0';
+}
+
+/* A pipe nobody reads must not hang us, so it is opened without waiting and written with waiting. */
+static int open_direct(const char *path) {
+    int descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (descriptor >= 0) fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK);
+    return descriptor;
 }
 
 /* A fresh file beside `path`. Unlike mkstemp's it gets the mode that fopen would give, without a look at the
  * process's umask, which cannot be read without changing it under other threads. Returns its descriptor, or
  * -1 with errno. */
-static int make_temporary(const char *path, char *temporary, size_t capacity) {
+static int open_temporary(const char *path, char *temporary, size_t capacity) {
     enum { TRIES = 1000 };
     int descriptor = -1;
     for (unsigned i = 0; descriptor < 0 && i < TRIES; i++) {
@@ -67,6 +76,22 @@ static int make_temporary(const char *path, char *temporary, size_t capacity) {
     return descriptor;
 }
 
+/* Open what the bytes go to; save->path becomes the file that is replaced: a link stays a link. */
+static int open_target(const char *path, ss_save *save) {
+    struct stat facts;
+    const bool exists = stat(path, &facts) == 0, direct = exists && !S_ISREG(facts.st_mode);
+    char *target = exists && !direct ? realpath(path, NULL) : NULL;
+    const int length = snprintf(save->path, sizeof save->path, "%s", target ? target : path);
+    free(target);
+    save->temporary[0] = '\0';
+    if (length < 0 || (size_t)length >= sizeof save->path) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    return direct ? open_direct(save->path)
+                  : open_temporary(save->path, save->temporary, sizeof save->temporary);
+}
+
 ss_status ss_save_begin(const char *path, ss_save *save, ss_error *error) {
     if (strcmp(path, "-") == 0) {
         save->temporary[0] = '\0';
@@ -74,14 +99,13 @@ ss_status ss_save_begin(const char *path, ss_save *save, ss_error *error) {
         save->stream = stdout;
         return SS_OK;
     }
-    int descriptor = make_temporary(path, save->temporary, sizeof save->temporary);
+    int descriptor = open_target(path, save);
     if (descriptor < 0) return ss_fail(error, SS_E_IO, path, "cannot write: %s", strerror(errno));
-    snprintf(save->path, sizeof save->path, "%s", path); /* the shorter one: it fits */
     save->stream = fdopen(descriptor, "wb");
     if (!save->stream) {
         int reason = errno;
         close(descriptor);
-        unlink(save->temporary);
+        if (!is_direct(save)) unlink(save->temporary);
         return ss_fail(error, SS_E_IO, path, "cannot write: %s", strerror(reason));
     }
     return SS_OK;
@@ -91,8 +115,8 @@ ss_status ss_save_commit(ss_save *save, ss_error *error) {
     /* after an earlier write that failed errno is still its reason, unless somebody has cleared it */
     int reason = !ferror(save->stream) ? 0 : errno ? errno : EIO;
     if (fflush(save->stream) != 0) reason = errno;
-    if (!is_standard_output(save)) {
-        if (fclose(save->stream) != 0) reason = errno;
+    if (save->stream != stdout && fclose(save->stream) != 0) reason = errno;
+    if (!is_direct(save)) {
         if (!reason && rename(save->temporary, save->path) != 0) reason = errno;
         if (reason) unlink(save->temporary);
     }
@@ -102,9 +126,7 @@ ss_status ss_save_commit(ss_save *save, ss_error *error) {
 }
 
 void ss_save_abort(ss_save *save) {
-    if (save->stream && !is_standard_output(save)) {
-        fclose(save->stream);
-        unlink(save->temporary);
-    }
+    if (save->stream && save->stream != stdout) fclose(save->stream);
+    if (save->stream && !is_direct(save)) unlink(save->temporary);
     save->stream = NULL;
 }

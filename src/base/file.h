@@ -22,7 +22,8 @@ bool ss_is_folder(const char *path);
 bool ss_is_file(const char *path);
 
 /* Write a file so that a reader sees the old one or the whole new one: bytes go to a temporary file in
- * the same folder, ss_save_commit renames it. `path` "-" writes to standard output. */
+ * the same folder, ss_save_commit renames it. `path` "-" writes to standard output. What is there and is no
+ * regular file (a device, a FIFO, a link) is never replaced: it is written as it stands. */
 typedef struct ss_save {
     FILE *stream; /* write here */
     char path[4096], temporary[4096];

@@ -8,6 +8,7 @@
 #include "base/file.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -148,6 +149,49 @@ static void an_aborted_save_leaves_the_old_file_and_nothing_else(void **state) {
     assert_int_equal(files_here(), 1);
 }
 
+static void what_is_no_regular_file_is_written_and_never_replaced(void **state) {
+    (void)state;
+    write_file("file", "old");
+    assert_int_equal(symlink("file", "link"), 0);
+    ss_save save;
+    assert_int_equal(ss_save_begin("link", &save, NULL), SS_OK);
+    fputs("new", save.stream);
+    assert_int_equal(ss_save_commit(&save, NULL), SS_OK);
+    struct stat facts;
+    assert_int_equal(lstat("link", &facts), 0);
+    assert_true(S_ISLNK(facts.st_mode));
+    assert_holds("file", "new");
+
+    /* a link to a device, so that a fault here would cost the link and not the machine's own device */
+    assert_int_equal(unlink("link"), 0);
+    assert_int_equal(symlink("/dev/full", "link"), 0);
+    assert_int_equal(ss_save_begin("link", &save, NULL), SS_OK);
+    fputs("new", save.stream);
+    ss_error error;
+    assert_int_equal(ss_save_commit(&save, &error), SS_E_IO);
+    assert_non_null(strstr(error.message, "No space left on device"));
+
+    assert_int_equal(mkfifo("fifo", 0600), 0);
+    int reader = open("fifo", O_RDONLY | O_NONBLOCK);
+    assert_int_equal(ss_save_begin("fifo", &save, NULL), SS_OK);
+    fputs("new", save.stream);
+    assert_int_equal(ss_save_commit(&save, NULL), SS_OK);
+    char seen[8] = "";
+    assert_int_equal(read(reader, seen, sizeof seen), 3);
+    assert_string_equal(seen, "new");
+    close(reader);
+    assert_int_equal(files_here(), 3);
+}
+
+static void a_folder_is_no_file_to_write(void **state) {
+    (void)state;
+    ss_save save;
+    ss_error error;
+    assert_int_equal(mkdir("target", 0700), 0);
+    assert_int_equal(ss_save_begin("target", &save, &error), SS_E_IO);
+    assert_non_null(strstr(error.message, "cannot write: Is a directory"));
+}
+
 static void a_rename_that_fails_is_told_and_cleans_up(void **state) {
     (void)state;
     ss_save save;
@@ -215,6 +259,8 @@ int main(void) {
         IN_A_FOLDER(a_commit_puts_the_new_file_in_place_of_the_old),
         IN_A_FOLDER(a_saved_file_has_the_permissions_that_any_new_file_gets),
         IN_A_FOLDER(an_aborted_save_leaves_the_old_file_and_nothing_else),
+        IN_A_FOLDER(what_is_no_regular_file_is_written_and_never_replaced),
+        IN_A_FOLDER(a_folder_is_no_file_to_write),
         IN_A_FOLDER(a_rename_that_fails_is_told_and_cleans_up),
         IN_A_FOLDER(a_full_disk_is_told_and_leaves_the_old_file),
         IN_A_FOLDER(a_folder_that_is_not_there_is_told_before_anything_is_written),
