@@ -1,5 +1,5 @@
-/* --rows: what is known of each row, one line a row, as NPY or CSV. The study runs in the "C" locale, so printf
- * writes a point. Relies on: formats/npy, base/file. */
+/* --rows: what is known of each row, one line a row, as NPY or CSV. The study runs in the "C" locale, so
+ * printf writes a point. Relies on: formats/npy, base/file. */
 #include "formats/npy.h"
 #include "study/dump_impl.h"
 
