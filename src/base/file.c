@@ -58,6 +58,11 @@ static int open_direct(const char *path) {
     return descriptor;
 }
 
+const char *ss_base_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
 /* A fresh file beside `path`. Unlike mkstemp's it gets the mode that fopen would give, without a look at the
  * process's umask, which cannot be read without changing it under other threads. Returns its descriptor, or
  * -1 with errno. */
