@@ -9,11 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *base_name(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 /* All of standard input, in a growing buffer. */
 static ss_status read_standard_input(file_input *input, ss_error *error) {
     char *bytes = NULL;
@@ -37,7 +32,7 @@ static ss_status read_standard_input(file_input *input, ss_error *error) {
 static ss_status open_text(file_input *input, const char *path, ss_error *error) {
     if (strcmp(path, "-") == 0) return read_standard_input(input, error);
     SS_TRY(ss_map_open(path, &input->map, error));
-    input->name = base_name(path);
+    input->name = ss_base_name(path);
     input->text = input->map.data ? (const char *)input->map.data : "";
     input->length = input->map.size;
     return SS_OK;
@@ -89,8 +84,7 @@ static ss_status parse_ids(file_input *input, const char *path, const char *text
 }
 
 static ss_status convert_ids(file_input *input, const char *path, const ss_array *array, ss_error *error) {
-    const bool whole = array->type >= SS_TYPE_I8 && array->type <= SS_TYPE_U64;
-    if (!whole || array->dims > 2 || (array->dims == 2 && array->shape[0] != 1))
+    if (!ss_type_is_integer(array->type) || array->dims > 2 || (array->dims == 2 && array->shape[0] != 1))
         return ss_fail(error, SS_E_FORMAT, path, "token ids are a one-dimensional array of integers");
     uint32_t *ids = ss_alloc(NULL, array->elements, sizeof *ids);
     double *values = ss_alloc(NULL, array->elements, sizeof *values);

@@ -85,7 +85,7 @@ int main(int argc, char **argv) {
         if (strcmp(commands[i]->name, name) != 0) continue;
         if (options_want_help(argc - 1, argv + 1)) {
             options_print_help(commands[i], stdout);
-            return 0;
+            return fflush(stdout) == 0 ? 0 : cannot_print();
         }
         return commands[i]->run(argc - 1, argv + 1);
     }

@@ -46,6 +46,11 @@ bool ss_is_file(const char *path) {
     return stat(path, &facts) == 0 && S_ISREG(facts.st_mode);
 }
 
+const char *ss_base_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
 /* Standard output, a device or a FIFO is written where it is: renaming a file over it would destroy it. */
 static bool is_direct(const ss_save *save) {
     return save->temporary[0] == '\0';

@@ -21,6 +21,9 @@ void ss_map_close(ss_map *map);
 bool ss_is_folder(const char *path);
 bool ss_is_file(const char *path);
 
+/* The part of `path` after its last slash. */
+const char *ss_base_name(const char *path);
+
 /* Write a file so that a reader sees the old one or the whole new one: bytes go to a temporary file in
  * the same folder, ss_save_commit renames it. `path` "-" writes to standard output. What is there and is no
  * regular file (a device, a FIFO, a link) is never replaced: it is written as it stands. */

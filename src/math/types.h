@@ -39,6 +39,11 @@ typedef enum ss_type {
         SS_TYPE_END
 } ss_type;
 
+/* I8 .. U64; BOOL is none. */
+static inline bool ss_type_is_integer(ss_type type) {
+    return type >= SS_TYPE_I8 && type <= SS_TYPE_U64;
+}
+
 /* "F32", "Q4_1", ...; "none" for SS_TYPE_NONE and anything else. Never NULL. */
 const char *ss_type_name(ss_type type);
 

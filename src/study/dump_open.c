@@ -8,17 +8,12 @@
 #include <errno.h>
 #include <string.h>
 
-static const char *base_name(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 /* ---- files ------------------------------------------------------------------------------------- */
 
 static ss_status open_raw(ss_dump *dump, const char *path, ss_error *error) {
     const bool from_stdin = strcmp(path, "-") == 0;
     const size_t length = dump->options->row_length;
-    dump->name = from_stdin ? "standard input" : base_name(path);
+    dump->name = from_stdin ? "standard input" : ss_base_name(path);
     FILE *stream = from_stdin ? stdin : fopen(path, "rb");
     if (!stream) return ss_fail(error, SS_E_IO, path, "cannot open: %s", strerror(errno));
     const ss_status status =
@@ -62,7 +57,7 @@ static ss_status open_file(ss_dump *dump, const char *path, ss_error *error) {
     const ss_npy_options how = {.raw_is_bf16 = dump->options->raw_is_bf16};
     const char *array = dump->options->array;
     file_kind kind;
-    dump->name = base_name(path);
+    dump->name = ss_base_name(path);
     SS_TRY(find_kind(path, &kind, error));
     dump->is_text = kind == KIND_TEXT;
     if (array && kind != KIND_NPZ)
@@ -96,6 +91,7 @@ static ss_status check_array(ss_dump *dump, const char *path, ss_error *error) {
 
 /* ---- mask -------------------------------------------------------------------------------------- */
 
+/* "(2, 3)", as NumPy writes a shape, since it is NumPy's rule that the mask broke */
 static void shape_text(const ss_array *array, char *text, size_t capacity) {
     size_t used = (size_t)snprintf(text, capacity, "(");
     for (unsigned i = 0; i < array->dims && used < capacity; i++)
@@ -119,7 +115,7 @@ static bool broadcast(const ss_array *array, const ss_array *mask, size_t stride
 static ss_status open_mask(ss_dump *dump, const char *path, ss_error *error) {
     SS_TRY(ss_npy_open(path, NULL, NULL, &dump->mask, error));
     const ss_type type = dump->mask.type;
-    if (type != SS_TYPE_BOOL && !(type >= SS_TYPE_I8 && type <= SS_TYPE_U64))
+    if (type != SS_TYPE_BOOL && !ss_type_is_integer(type))
         return ss_fail(error, SS_E_UNSUPPORTED, path,
                        "a mask is bool or integers (not 0: the key is in the row), not %s",
                        ss_type_name(type));
