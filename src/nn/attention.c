@@ -7,6 +7,8 @@
 #include "math/matmul.h"
 #include "math/softmax.h"
 
+#include <float.h>
+#include <math.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -117,11 +119,32 @@ static void show_block(const job *j, const block_memory *m, size_t head, size_t 
                                              .worker = worker});
 }
 
-static void divide_mix(float *mix, size_t stride, size_t rows, size_t width, const double *total) {
-    for (size_t r = 0; r < rows; r++) {
-        const float scale = (float)(1 / total[r]);
-        for (size_t e = 0; e < width; e++) mix[r * stride + e] *= scale;
+/* Divide a row by its total; is all of it finite? */
+static bool divide_row(float *mix, size_t width, double total) {
+    const float scale = (float)(1 / total);
+    int bad = 0;
+    for (size_t e = 0; e < width; e++) {
+        mix[e] *= scale;
+        bad |= !(fabsf(mix[e]) <= FLT_MAX);
     }
+    return !bad;
+}
+
+/* Rows of the mix over their totals. A value that is not finite spoils the rows of the block that do not see
+ * its key too, for 0 times NaN is NaN: each bad row is taken again over its own keys. */
+static ss_status finish_mix(const block_memory *m, size_t stride, const float *v, size_t v_stride,
+                            size_t begin, float *mix, size_t mix_stride, size_t rows, size_t width) {
+    for (size_t r = 0; r < rows; r++) {
+        float *row = mix + r * mix_stride;
+        if (divide_row(row, width, m->total[r])) continue;
+        const size_t first = m->first[r] - begin;
+        ss_status status =
+            ss_matmul_f32(1, width, m->support[r], 1.0f, m->weights + r * stride + first, stride,
+                          v + first * v_stride, v_stride, false, 0.0f, row, mix_stride);
+        if (status != SS_OK) return status;
+        divide_row(row, width, m->total[r]);
+    }
+    return SS_OK;
 }
 
 /* A task cannot return a status: the first reason to fail is kept for all. */
@@ -160,7 +183,7 @@ static void attend_block(void *context, size_t index, int worker) {
     if (!succeeds(j, ss_matmul_f32(rows, width, keys, 1.0f, m.weights, stride, v, a->stride, false, 0.0f, mix,
                                    a->heads * width)))
         return;
-    divide_mix(mix, a->heads * width, rows, width, m.total);
+    if (!succeeds(j, finish_mix(&m, stride, v, a->stride, begin, mix, a->heads * width, rows, width))) return;
     /* 4. whoever listens */
     show_block(j, &m, head, query, rows, begin, stride, worker);
 }

@@ -314,6 +314,36 @@ static copied small_attention(ss_attention a, const float *qkv) {
     return c;
 }
 
+/* The mix of 6 tokens, one head, width 2, all scores 0, values 1 but for one token's. */
+static void mix_around(ss_attention a, size_t token, float value, float *mix) {
+    float qkv[6][6] = {{0}}, max[6];
+    double total[6];
+    for (size_t t = 0; t < 6; t++) qkv[t][4] = qkv[t][5] = t == token ? value : 1;
+    a.tokens = 6, a.heads = a.kv_heads = 1, a.head_width = 2, a.scale = 1, a.stride = 6;
+    a.q = qkv[0], a.k = qkv[0] + 2, a.v = qkv[0] + 4, a.mix = mix, a.max = max, a.total = total;
+    const ss_compute compute = {1, ss_isa_best(), SS_DTYPE_F32};
+    size_t bytes;
+    assert_true(ss_attention_workspace(&compute, &a, &bytes));
+    void *workspace = ss_alloc(NULL, bytes, 1);
+    assert_int_equal(ss_attention_forward(&compute, &a, workspace, NULL), SS_OK);
+    ss_free(NULL, workspace);
+}
+
+/* All six share a block, and there 0 times NaN would be NaN. */
+static void a_bad_value_reaches_only_the_rows_that_see_its_key(void **state) {
+    (void)state;
+    const float bad[] = {NAN, INFINITY, -INFINITY};
+    for (size_t i = 0; i < 3; i++) {
+        float mix[12];
+        mix_around((ss_attention){.causal = true}, 4, bad[i], mix);
+        for (size_t e = 0; e < 8; e++) close_to(mix[e], 1, 1e-6);
+        for (size_t e = 8; e < 12; e++) assert_false(isfinite(mix[e]));
+        mix_around((ss_attention){.causal = true, .window = 2}, 0, bad[i], mix);
+        for (size_t e = 0; e < 4; e++) assert_false(isfinite(mix[e]));
+        for (size_t e = 4; e < 12; e++) close_to(mix[e], 1, 1e-6);
+    }
+}
+
 static void grouped_queries_read_their_own_keys(void **state) { /* CASES 20 */
     (void)state;
     const float ln3 = 1.0986123f;
@@ -381,6 +411,7 @@ int main(void) {
         cmocka_unit_test(rotary_turns_every_head_and_leaves_the_rest),
         cmocka_unit_test(llama3_scaling_stretches_long_waves_only),
         cmocka_unit_test(attention_and_its_rows_equal_the_plain_ones),
+        cmocka_unit_test(a_bad_value_reaches_only_the_rows_that_see_its_key),
         cmocka_unit_test(grouped_queries_read_their_own_keys),
         cmocka_unit_test(a_sliding_window_counts_the_query_itself),
         cmocka_unit_test(scores_beyond_float16_stay_finite),
