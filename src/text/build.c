@@ -5,6 +5,7 @@
 #include "text/byte_level.h"
 #include "text/utf8.h"
 
+#include <stdio.h>
 #include <string.h>
 
 ss_tokenizer *ss_build_begin(const ss_allocator *memory, size_t expected) {
@@ -191,6 +192,9 @@ static const struct role {
 ss_status ss_parse_config(const char *where, ss_string_view bytes, json_t **config, ss_error *error) {
     *config = NULL;
     if (!bytes.length) return SS_OK;
+    char file[sizeof((ss_error *)0)->where]; /* it stands beside the tokenizer, whose name `where` is */
+    snprintf(file, sizeof file, "%s with its tokenizer_config.json", where);
+    where = file;
     SS_TRY(ss_json_parse(where, bytes.bytes, bytes.length, SS_JSON_LIMIT, config, error));
     if (json_is_object(*config)) return SS_OK;
     json_decref(*config);

@@ -223,7 +223,8 @@ ss_status ss_tokenizer_open_folder(const ss_allocator *memory, const char *folde
     if (!status) status = map_file(&files, folder, layouts[i].second, &files.second, error);
     if (!status) status = map_file(&files, folder, "tokenizer_config.json", &files.config, error);
     char name[4096];
-    snprintf(name, sizeof name, "%.3000s/%s", folder, layouts[i].first);
+    snprintf(name, sizeof name, "%.3000s/%s%s%s", folder, layouts[i].first,
+             *layouts[i].second ? " with " : "", layouts[i].second);
     if (!status) status = load_layout(layouts[i].kind, &files, memory, name, tokenizer, error);
     ss_map_close(&files.first);
     ss_map_close(&files.second);
