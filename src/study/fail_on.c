@@ -86,11 +86,12 @@ typedef struct search {
     const condition *condition;
     ss_place worst;
     double value;
-    size_t count; /* places where the condition holds */
+    size_t seen, count; /* places where the metric stands, and where the condition holds */
 } search;
 
 static void look(void *context, const ss_place *place, double value) {
     search *s = context;
+    s->seen++;
     if (!holds(s->condition, value)) return;
     const bool worse = s->condition->comparison[0] == '<' ? value < s->value : value > s->value;
     if (s->count == 0 || worse) {
@@ -105,12 +106,21 @@ typedef struct application {
     bool *failed;
 } application;
 
+/* A condition on what was not measured would pass for ever: say so. */
+static void warn_absent(ss_result *result, const condition *c) {
+    char text[256];
+    snprintf(text, sizeof text,
+             "--fail-on asks about %s, which has no value here: this condition was not tried.", c->metric);
+    ss_result_note(result, "fail-on-absent", SS_SEVERITY_WARNING, text);
+}
+
 static ss_status apply(void *context, const condition *c, ss_error *error) {
     (void)error;
     application *a = context;
     if (c->metric[0] == '\0') return SS_OK; /* nan: its own finding says it */
     search s = {.condition = c};
     ss_each_place(a->result, c->metric, c->statistic, look, &s);
+    if (s.seen == 0) warn_absent(a->result, c);
     if (s.count == 0) return SS_OK;
     char where[64], text[256];
     ss_place_text(&s.worst, where, sizeof where);

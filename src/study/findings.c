@@ -172,7 +172,7 @@ static void largest_logit(ss_result *r) {
     if (e.total == 0) return;
     if (e.value > limits.float16_max)
         say(r, found("float16-overflow", SS_SEVERITY_ERROR, &e, "max_logit"),
-            "The largest attention logit, %.1f in layer %zu head %zu, exceeds 65504: in float16 it overflows "
+            "The largest attention logit, %.7g in layer %zu head %zu, exceeds 65504: in float16 it overflows "
             "to infinity.",
             e.value, e.place.layer, e.place.head);
     else if (e.count > 0)
