@@ -161,6 +161,8 @@ static ss_status check_options(session *s, ss_error *error) {
 static ss_status inspect(session *s, const char *path, ss_error *error) {
     const inspect_options *o = s->options;
     SS_TRY(check_options(s, error));
+    const char *const inputs[] = {path, o->text, o->tokens};
+    SS_TRY(check_outputs(&o->output, NULL, inputs, sizeof inputs / sizeof *inputs, error));
     SS_TRY(file_input_open(&s->file, o->text, o->tokens, error));
     s->input = (ss_inspect_input){.name = s->file.name,
                                   .text = s->file.text,

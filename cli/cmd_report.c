@@ -18,7 +18,8 @@ static int run(int argc, char **argv) {
     ss_error error = {0};
     if (options_parse(&report_command, argc, argv, &values, &plain, &error) != SS_OK) return fail(&error);
     ss_result *results[MOST_RESULTS] = {0};
-    ss_status status = SS_OK;
+    const output_options output = {.html = values.output};
+    ss_status status = check_outputs(&output, NULL, (const char *const *)plain.items, plain.count, &error);
     for (size_t i = 0; status == SS_OK && i < plain.count; i++)
         status = ss_result_load(plain.items[i], &results[i], &error);
     if (status == SS_OK)

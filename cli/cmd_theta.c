@@ -104,6 +104,8 @@ static ss_status measure(const theta_options *o, const char *path, bool *failed,
     ss_dump_options study;
     ss_result *result = NULL;
     SS_TRY(read_options(o, &study, error));
+    const char *const inputs[] = {path, o->mask};
+    SS_TRY(check_outputs(&o->output, o->rows, inputs, sizeof inputs / sizeof *inputs, error));
     progress_start("measuring", o->output.quiet);
     ss_status status = ss_dump_study(path, &study, &result, failed, error);
     progress_end();

@@ -19,6 +19,11 @@ typedef struct output_options {
     bool heads, quiet;
 } output_options;
 
+/* Before any work: can the outputs be written (`more` is a third one or NULL), and would they spare the files
+ * that are read and each other? `inputs` [count] may hold NULL and "-". SS_E_USAGE, SS_E_IO. */
+ss_status check_outputs(const output_options *options, const char *more, const char *const *inputs,
+                        size_t count, ss_error *error);
+
 /* Write --json and --html, then the terminal view unless --quiet or JSON took standard output. */
 ss_status write_result(const ss_result *result, const output_options *options, ss_error *error);
 

@@ -2,12 +2,14 @@
 #include "commands.h"
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "report/terminal.h"
 
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 int fail(const ss_error *error) {
@@ -36,6 +38,59 @@ static ss_terminal_style style_of_stdout(bool heads) {
     if (is_terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col >= 40)
         style.width = window.ws_col < WIDEST ? window.ws_col : WIDEST;
     return style;
+}
+
+static bool is_same_file(const char *a, const char *b) {
+    struct stat first, second;
+    if (strcmp(a, b) == 0) return true;
+    return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
+           first.st_ino == second.st_ino;
+}
+
+/* Files of a model folder go by these endings; one that is there was not written by us. */
+static bool is_part_of_a_model(const char *path) {
+    static const char *const endings[] = {
+        ".gguf",      ".safetensors", ".index.json", "config.json",  "tokenizer.json",         "vocab.json",
+        "merges.txt", "vocab.txt",    "vocab.bpe",   "encoder.json", "special_tokens_map.json"};
+    const size_t length = strlen(path);
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        const size_t part = strlen(endings[i]);
+        if (length >= part && strcmp(path + length - part, endings[i]) == 0) return access(path, F_OK) == 0;
+    }
+    return false;
+}
+
+/* Try to begin: a folder that is absent or not ours to write in is told now, not after the work. */
+static ss_status check_output(const char *path, const char *const *inputs, size_t count, ss_error *error) {
+    struct stat facts;
+    if (strcmp(path, "-") == 0) return SS_OK;
+    const bool exists = stat(path, &facts) == 0;
+    if (exists && !S_ISREG(facts.st_mode) && !S_ISDIR(facts.st_mode))
+        return SS_OK; /* opening may block or end it */
+    for (size_t i = 0; i < count; i++)
+        if (inputs[i] && is_same_file(path, inputs[i]))
+            return ss_fail(error, SS_E_USAGE, path, "is also read: give the output another name");
+    if (is_part_of_a_model(path))
+        return ss_fail(error, SS_E_USAGE, path,
+                       "is a model's file and would be lost: give the output another name");
+    ss_save save;
+    SS_TRY(ss_save_begin(path, &save, error));
+    ss_save_abort(&save);
+    return SS_OK;
+}
+
+ss_status check_outputs(const output_options *options, const char *more, const char *const *inputs,
+                        size_t count, ss_error *error) {
+    const char *const outputs[] = {options->json, options->html, more};
+    enum { OUTPUTS = sizeof outputs / sizeof *outputs };
+    for (size_t i = 0; i < OUTPUTS; i++) {
+        if (!outputs[i]) continue;
+        for (size_t j = 0; j < i; j++)
+            if (outputs[j] && strcmp(outputs[i], outputs[j]) == 0)
+                return ss_fail(error, SS_E_USAGE, outputs[i], "two outputs cannot go to one place");
+        SS_TRY(check_output(outputs[i], inputs, count, error));
+    }
+    return SS_OK;
 }
 
 ss_status write_result(const ss_result *result, const output_options *options, ss_error *error) {

@@ -4,6 +4,9 @@
 #include "formats/json.h"
 #include "result/result.h"
 
+#include <errno.h>
+#include <string.h>
+
 /* jansson writes reals with a point whatever the locale, and refuses NaN; ten digits are one more than a
  * float needs to come back as it was. */
 #define DUMP_FLAGS (JSON_COMPACT | JSON_REAL_PRECISION(10))
@@ -12,23 +15,24 @@ static int write_bytes(const char *bytes, size_t size, void *stream) {
     return fwrite(bytes, 1, size, stream) == size ? 0 : -1;
 }
 
-/* jansson fails when the stream does or when memory runs out. */
-static ss_status write_value(const json_t *value, FILE *stream, ss_error *error) {
+/* Flushed, so that a full disk shows while its reason is known. jansson fails when the stream does or when
+ * memory runs out. */
+static ss_status write_value(const json_t *value, FILE *stream, const char *where, ss_error *error) {
     bool written = json_dump_callback(value, write_bytes, stream, DUMP_FLAGS) == 0;
     if (!written && !ferror(stream)) return ss_fail_memory(error, "writing the result document");
-    if (written && fputc('\n', stream) != EOF) return SS_OK;
-    return ss_fail(error, SS_E_IO, NULL, "cannot write the result document: the disk may be full");
+    if (written && fputc('\n', stream) != EOF && fflush(stream) == 0) return SS_OK;
+    return ss_fail(error, SS_E_IO, where, "cannot write the result document: %s", strerror(errno));
 }
 
 ss_status ss_result_write_line(const json_t *value, FILE *stream, ss_error *error) {
-    return write_value(value, stream, error);
+    return write_value(value, stream, NULL, error);
 }
 
 ss_status ss_result_save(const ss_result *result, const char *path, ss_error *error) {
     SS_TRY(ss_result_check(result, error));
     ss_save save;
     SS_TRY(ss_save_begin(path, &save, error));
-    ss_status status = write_value(result->root, save.stream, error);
+    ss_status status = write_value(result->root, save.stream, save.path, error);
     if (status != SS_OK) {
         ss_save_abort(&save);
         return status;
