@@ -25,10 +25,14 @@ int ss_status_exit(ss_status code) {
     return index < sizeof exits / sizeof *exits ? exits[index] : 4;
 }
 
-/* Names from files stand in messages: none may steer the terminal. */
+/* Names from files stand in messages: none may steer the terminal, be it by U+0080 to U+009F (C2 80 to C2
+ * 9F). */
 static void make_printable(char *text) {
-    for (; *text; text++)
+    for (; *text; text++) {
         if ((unsigned char)*text < 0x20 || *text == 0x7F) *text = '?';
+        if ((unsigned char)text[0] == 0xC2 && ((unsigned char)text[1] & 0xE0) == 0x80)
+            text[0] = text[1] = '?';
+    }
 }
 
 #if defined(__GNUC__)

@@ -122,7 +122,8 @@ static void write_likelihood(const ss_output_probe *probe, ss_result *result, js
         right += output->row.p_max > probe->confident && output->correct;
         wrong += output->row.p_max > probe->confident && !output->correct;
     }
-    const char reason[] = "no token has a successor to predict";
+    const char *reason = non_finite ? "no row of logits with a token to predict is finite"
+                                    : "no token has a successor to predict";
     double mean = targets ? sum / (double)targets : NAN;
     ss_result_count(result, object, "rows", probe->tokens - non_finite);
     ss_result_count(result, object, "non_finite_rows", non_finite);

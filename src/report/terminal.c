@@ -11,6 +11,9 @@ typedef struct view {
     FILE *out;
 } view;
 
+#define LONGEST_PLAIN 1e6 /* numbers from here on are written with an exponent, or columns would burst */
+enum { PERPLEXITY_SAYS_LITTLE = 30 }; /* a mean loss from which on it is digits without end */
+
 /* ---- text ------------------------------------------------------------------------------------- */
 
 static void paint(const view *v, const char *code) {
@@ -24,11 +27,14 @@ static size_t columns(const char *text, size_t bytes) {
     return count;
 }
 
-/* Bytes of a file's text may hold escape sequences: control characters are drawn as '?'. */
+/* Bytes of a file's text may hold escape sequences: control characters, U+0080 to U+009F (C2 80 to C2 9F)
+ * too, are drawn as '?'. */
 static void put_safe(const view *v, const char *text, size_t bytes) {
     for (size_t i = 0; i < bytes; i++) {
-        unsigned char c = (unsigned char)text[i];
-        fputc(c < 32 || c == 127 ? '?' : c, v->out);
+        const unsigned char c = (unsigned char)text[i];
+        const bool two = c == 0xC2 && i + 1 < bytes && ((unsigned char)text[i + 1] & 0xE0) == 0x80;
+        fputc(c < 32 || c == 127 || two ? '?' : c, v->out);
+        i += two;
     }
 }
 
@@ -87,7 +93,8 @@ static void print_model(const view *v) {
     put_safe(v, text_at(input, "name"), strlen(text_at(input, "name")));
     fprintf(v->out, "  %.0f tokens", ss_number_at(input, "tokens"));
     const double nll = ss_number_at(root, "output.nll_mean");
-    if (isfinite(nll)) fprintf(v->out, ", mean loss %.4f nats a token (perplexity %.2f)", nll, exp(nll));
+    if (isfinite(nll)) fprintf(v->out, ", mean loss %.4f nats a token", nll);
+    if (nll < PERPLEXITY_SAYS_LITTLE) fprintf(v->out, " (perplexity %.2f)", exp(nll));
     fputs("\n\n", v->out);
 }
 
@@ -227,8 +234,8 @@ static fit fit_layout(const view *v, const layout *l) {
 static void put_cell(const view *v, const column *c, int bar, double value) {
     char text[32] = "-";
     if (isfinite(value))
-        snprintf(text, sizeof text, "%.*f%s", c->decimals, c->percent ? 100 * value : value,
-                 c->percent ? "%" : "");
+        snprintf(text, sizeof text, fabs(value) < LONGEST_PLAIN ? "%.*f%s" : "%.*e%s", c->decimals,
+                 c->percent ? 100 * value : value, c->percent ? "%" : "");
     fprintf(v->out, "  %*s", cell_width(c, bar) - bar_width(c, bar), text);
     if (bar_width(c, bar) == 0) return;
     fputc(' ', v->out);

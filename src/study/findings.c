@@ -111,11 +111,47 @@ static const json_t *find_first_bad(const json_t *root, size_t *layer) {
     return bad;
 }
 
+/* Rows that were not finite, of the heads and the output: told when nobody looked for the first bad value. */
+static double non_finite_rows(const ss_result *r) {
+    double rows = 0;
+    const json_t *layer, *head;
+    size_t i, j;
+    const double output = ss_number_at(json_object_get(r->root, "output"), "non_finite_rows");
+    if (output > 0) rows += output;
+    json_array_foreach(json_object_get(r->root, "layers"), i, layer) {
+        json_array_foreach(json_object_get(layer, "heads"), j, head) {
+            const double here = ss_number_at(head, "non_finite_rows");
+            if (here > 0) rows += here;
+        }
+    }
+    return rows;
+}
+
+static void rows_not_finite(ss_result *r) {
+    const double rows = non_finite_rows(r);
+    if (rows == 0) return;
+    say(r,
+        (ss_finding){.id = "non-finite",
+                     .severity = SS_SEVERITY_ERROR,
+                     .layer = SS_NOWHERE,
+                     .head = SS_NOWHERE,
+                     .token = SS_NOWHERE,
+                     .metric = "non_finite_rows",
+                     .value = rows,
+                     .threshold = 0},
+        "%.0f row%s a NaN or an infinity. The probe health names the first one and the weight that brought "
+        "it.",
+        rows, rows == 1 ? " holds" : "s hold");
+}
+
 /* --fail-on's `nan` looks for this finding: study/fail_on.c. */
 static void first_non_finite(ss_result *r) {
     size_t layer;
     const json_t *bad = find_first_bad(r->root, &layer);
-    if (!bad) return;
+    if (!bad) {
+        rows_not_finite(r);
+        return;
+    }
     const char *tensor = json_string_value(json_object_get(bad, "tensor"));
     const size_t token = (size_t)ss_number_at(bad, "token");
     char name[96], where[32] = "", cause[300] = "every weight is finite, so it overflowed in the pass";
@@ -142,9 +178,10 @@ static void saturated_heads(ss_result *r) {
     if (e.count == 0) return;
     const double saturated = ss_number_at(r->root, "settings.saturated_theta");
     say(r, found("saturated-heads", SS_SEVERITY_WARNING, &e, "saturated_share"),
-        "%zu of %zu heads are saturated: in more than half of their rows theta <= %g, so what their queries "
+        "%zu of %zu heads %s saturated: in more than half of the rows theta <= %g, so what queries "
         "and keys learn is damped at least %.4g-fold. Most: layer %zu head %zu, %.0f%% of its rows.",
-        e.count, e.total, saturated, 1 / saturated, e.place.layer, e.place.head, 100 * e.value);
+        e.count, e.total, e.count == 1 ? "is" : "are", saturated, 1 / saturated, e.place.layer, e.place.head,
+        100 * e.value);
 }
 
 static void scale_driven_heads(ss_result *r) {
@@ -323,6 +360,7 @@ static void unproved_rows(ss_result *r) {
 }
 
 void ss_findings_add(ss_result *result) {
+    ss_result_array(result, result->root, "findings"); /* there also when nothing is found */
     first_non_finite(result);
     saturated_heads(result);
     scale_driven_heads(result);

@@ -33,8 +33,8 @@ static ss_status tokenize(inspection *n) {
         const ss_tokenizer *tokenizer = ss_model_tokenizer(n->model, &why);
         if (!tokenizer)
             return ss_fail(n->error, SS_E_UNSUPPORTED, ss_model_describe(n->model).file,
-                           "no tokenizer for --text: %s; give token ids with --tokens FILE",
-                           why ? why : "none found");
+                           "no tokenizer for --text: %s%s", why ? why : "none found",
+                           why && strstr(why, "--tokens") ? "" : "; give token ids with --tokens FILE");
         unsigned flags =
             (in->parse_special ? SS_ENCODE_PARSE_SPECIAL : 0u) | (in->plain ? 0u : SS_ENCODE_ADD_SPECIAL);
         SS_TRY(ss_tokenizer_encode(tokenizer, in->text, in->length, flags, &n->encoding, n->error));
