@@ -44,14 +44,16 @@ say(ss_result *result, ss_finding finding, const char *format, ...) {
 /* ---- the largest of a metric over all places --------------------------------------------------- */
 
 typedef struct extreme {
-    double above; /* count the places beyond this */
-    double value; /* the largest */
+    double above;      /* count the places beyond this */
+    double least_rows; /* leave out heads that are known to have fewer rows: their means say nothing */
+    double value;      /* the largest */
     ss_place place;
     size_t count, total;
 } extreme;
 
 static void compare(void *context, const ss_place *place, double value) {
     extreme *e = context;
+    if (ss_number_at(place->node, "rows") < e->least_rows) return;
     e->total++;
     if (value > e->above) e->count++;
     if (e->total == 1 || value > e->value) {
@@ -60,8 +62,8 @@ static void compare(void *context, const ss_place *place, double value) {
     }
 }
 
-static extreme largest(const ss_result *result, const char *metric, double above) {
-    extreme e = {.above = above};
+static extreme largest(const ss_result *result, const char *metric, double above, double least_rows) {
+    extreme e = {.above = above, .least_rows = least_rows};
     ss_each_place(result, metric, "mean", compare, &e);
     return e;
 }
@@ -174,7 +176,7 @@ static void first_non_finite(ss_result *r) {
 }
 
 static void saturated_heads(ss_result *r) {
-    const extreme e = largest(r, "saturated_share", limits.saturated_head);
+    const extreme e = largest(r, "saturated_share", limits.saturated_head, limits.least_rows);
     if (e.count == 0) return;
     const double saturated = ss_number_at(r->root, "settings.saturated_theta");
     say(r, found("saturated-heads", SS_SEVERITY_WARNING, &e, "saturated_share"),
@@ -187,7 +189,7 @@ static void saturated_heads(ss_result *r) {
 static void scale_driven_heads(ss_result *r) {
     const json_t *layer, *head;
     size_t i, j;
-    extreme e = {.above = limits.scale_driven};
+    extreme e = {.above = limits.scale_driven, .least_rows = limits.least_rows};
     json_array_foreach(json_object_get(r->root, "layers"), i, layer) {
         json_array_foreach(json_object_get(layer, "heads"), j, head) {
             const double share = ss_number_at(head, "scale_driven") / ss_number_at(head, "rows");
@@ -205,7 +207,7 @@ static void scale_driven_heads(ss_result *r) {
 }
 
 static void largest_logit(ss_result *r) {
-    const extreme e = largest(r, "max_logit", limits.high_logit);
+    const extreme e = largest(r, "max_logit", limits.high_logit, 0);
     if (e.total == 0) return;
     if (e.value > limits.float16_max)
         say(r, found("float16-overflow", SS_SEVERITY_ERROR, &e, "max_logit"),
@@ -226,7 +228,7 @@ static void largest_logit(ss_result *r) {
 
 static void first_key_sinks(ss_result *r) {
     const double threshold = ss_number_at(json_object_get(r->root, "settings"), "sink_threshold");
-    const extreme e = largest(r, "first_key", threshold);
+    const extreme e = largest(r, "first_key", threshold, limits.least_rows);
     if (e.count == 0) return;
     char token[96];
     token_name(r, 0, token, sizeof token);
@@ -237,12 +239,12 @@ static void first_key_sinks(ss_result *r) {
         e.place.head, 100 * e.value);
 }
 
-/* Sinks at a key other than the first, gathered by key: the one that most heads share is named. */
+/* Sinks at a key other than the first. */
 static void other_sinks(ss_result *r) {
     const double threshold = ss_number_at(json_object_get(r->root, "settings"), "sink_threshold");
     const json_t *layer, *head;
     size_t i, j;
-    extreme e = {.above = threshold};
+    extreme e = {.above = threshold, .least_rows = limits.least_rows};
     json_array_foreach(json_object_get(r->root, "layers"), i, layer) {
         json_array_foreach(json_object_get(layer, "heads"), j, head) {
             double key = ss_number_at(head, "sink_key"), weight = ss_number_at(head, "sink_weight");
@@ -300,7 +302,7 @@ static void massive_activations(ss_result *r) {
 
 /* Heads whose mean weight on a kind of key says what they do. */
 static void specialists(ss_result *r, const char *id, const char *metric, double above, const char *what) {
-    const extreme e = largest(r, metric, above);
+    const extreme e = largest(r, metric, above, limits.least_rows);
     if (e.count == 0) return;
     say(r, found(id, SS_SEVERITY_INFO, &e, metric),
         "%zu head%s mostly %s. Strongest: layer %zu head %zu, %.0f%% of its weight.", e.count,
