@@ -114,10 +114,6 @@ static json_t *repaired(const char *bytes, size_t length) {
     return string;
 }
 
-void ss_result_bytes(ss_result *result, json_t *object, const char *key, const char *bytes, size_t length) {
-    set(result, object, key, repaired(bytes, length));
-}
-
 void ss_result_text(ss_result *result, json_t *object, const char *key, const char *text) {
     set(result, object, key, text ? repaired(text, strlen(text)) : json_null());
 }
