@@ -8,6 +8,7 @@
 #ifndef SS_FORMATS_GGUF_H
 #define SS_FORMATS_GGUF_H
 
+#include "base/view.h"
 #include "formats/need.h"
 #include "formats/tensors.h"
 
@@ -30,12 +31,6 @@ const char *ss_gguf_file(const ss_gguf *gguf); /* the path it was opened with */
 size_t ss_gguf_key_count(const ss_gguf *gguf);
 const char *ss_gguf_key(const ss_gguf *gguf, size_t index);
 bool ss_gguf_has(const ss_gguf *gguf, const char *key);
-
-/* A string as it lies in the file: no NUL at its end, any bytes. */
-typedef struct ss_string_view {
-    const char *bytes;
-    size_t length;
-} ss_string_view;
 
 /* The value of `key`. Error: SS_E_FORMAT naming file and key when it is required but absent, or has another
  * type. u64 takes every integer type (a negative value is an error), f64 every integer and real. */
