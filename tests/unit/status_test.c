@@ -22,7 +22,9 @@ static void exit_statuses_are_those_the_manual_promises(void **state) {
     (void)state;
     assert_int_equal(ss_status_exit(SS_OK), 0);
     assert_int_equal(ss_status_exit(SS_E_USAGE), 2);
+    assert_int_equal(ss_status_exit(SS_E_IO), 3);
     assert_int_equal(ss_status_exit(SS_E_FORMAT), 3);
+    assert_int_equal(ss_status_exit(SS_E_WRITE), 4);
     assert_int_equal(ss_status_exit(SS_E_MEMORY), 4);
 }
 
