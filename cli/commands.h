@@ -20,7 +20,7 @@ typedef struct output_options {
 } output_options;
 
 /* Before any work: can the outputs be written (`more` is a third one or NULL), and would they spare the files
- * that are read and each other? `inputs` [count] may hold NULL and "-". SS_E_USAGE, SS_E_IO. */
+ * that are read and each other? `inputs` [count] may hold NULL and "-". SS_E_USAGE, SS_E_WRITE. */
 ss_status check_outputs(const output_options *options, const char *more, const char *const *inputs,
                         size_t count, ss_error *error);
 

@@ -62,7 +62,7 @@ static void put_command(const command *c, FILE *out) {
 
 static void put_exit_statuses(FILE *out) {
     static const char *const meaning[] = {"done", "a condition of \\-\\-fail\\-on holds", "usage", "input",
-                                          "system"};
+                                          "system: not enough memory, an output that cannot be written"};
     for (size_t i = 0; i < sizeof meaning / sizeof *meaning; i++)
         fprintf(out, ".TP\n.B %zu\n%s\n", i, meaning[i]);
 }

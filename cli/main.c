@@ -66,7 +66,7 @@ static int unknown_command(const char *typed) {
 
 static int cannot_print(void) {
     ss_error error;
-    ss_fail(&error, SS_E_IO, "standard output", "cannot write");
+    ss_fail(&error, SS_E_WRITE, "standard output", "cannot write");
     return fail(&error);
 }
 

@@ -100,7 +100,7 @@ ss_status write_result(const ss_result *result, const output_options *options, s
     if (options->quiet || json_to_stdout) return SS_OK;
     const ss_terminal_style style = style_of_stdout(options->heads);
     ss_terminal_print(result, &style, stdout);
-    if (fflush(stdout) != 0) return ss_fail(error, SS_E_IO, "standard output", "cannot write");
+    if (fflush(stdout) != 0) return ss_fail(error, SS_E_WRITE, "standard output", "cannot write");
     return SS_OK;
 }
 

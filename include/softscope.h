@@ -38,11 +38,12 @@ extern "C" {
 #define SS_STATUS_LIST(X)                                                                                    \
     X(SS_OK, "ok", 0)                                                                                        \
     X(SS_E_USAGE, "usage error", 2)                                                                          \
-    X(SS_E_IO, "cannot read or write", 3)                                                                    \
+    X(SS_E_IO, "cannot read", 3)                                                                             \
     X(SS_E_FORMAT, "malformed input", 3)                                                                     \
     X(SS_E_UNSUPPORTED, "unsupported input", 3)                                                              \
     X(SS_E_CONFIG, "invalid model configuration", 3)                                                         \
     X(SS_E_VALUE, "invalid value", 3)                                                                        \
+    X(SS_E_WRITE, "cannot write", 4)                                                                         \
     X(SS_E_MEMORY, "out of memory", 4)                                                                       \
     X(SS_E_SYSTEM, "system error", 4)                                                                        \
     X(SS_E_CANCELLED, "cancelled", 4)
@@ -197,11 +198,11 @@ typedef struct ss_result ss_result;
 ss_status ss_result_load(const char *path, ss_result **result, ss_error *error);
 
 /* Write the whole document as JSON; `path` "-" is standard output. The file is replaced at once or not at
- * all, and does not depend on the locale. */
+ * all, and does not depend on the locale. SS_E_WRITE where it cannot be written. */
 ss_status ss_result_save(const ss_result *result, const char *path, ss_error *error);
 
 /* The self-contained page of one result, or of two of a kind side by side (count 1 or 2). SS_E_UNSUPPORTED
- * where the page was not built in. */
+ * where the page was not built in, SS_E_WRITE as above. */
 ss_status ss_result_save_page(const ss_result *const *results, size_t count, const char *path,
                               ss_error *error);
 

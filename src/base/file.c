@@ -105,13 +105,13 @@ ss_status ss_save_begin(const char *path, ss_save *save, ss_error *error) {
         return SS_OK;
     }
     int descriptor = open_target(path, save);
-    if (descriptor < 0) return ss_fail(error, SS_E_IO, path, "cannot write: %s", strerror(errno));
+    if (descriptor < 0) return ss_fail(error, SS_E_WRITE, path, "cannot write: %s", strerror(errno));
     save->stream = fdopen(descriptor, "wb");
     if (!save->stream) {
         int reason = errno;
         close(descriptor);
         if (!is_direct(save)) unlink(save->temporary);
-        return ss_fail(error, SS_E_IO, path, "cannot write: %s", strerror(reason));
+        return ss_fail(error, SS_E_WRITE, path, "cannot write: %s", strerror(reason));
     }
     return SS_OK;
 }
@@ -126,7 +126,7 @@ ss_status ss_save_commit(ss_save *save, ss_error *error) {
         if (reason) unlink(save->temporary);
     }
     save->stream = NULL;
-    if (reason) return ss_fail(error, SS_E_IO, save->path, "cannot write: %s", strerror(reason));
+    if (reason) return ss_fail(error, SS_E_WRITE, save->path, "cannot write: %s", strerror(reason));
     return SS_OK;
 }
 

@@ -32,6 +32,7 @@ typedef struct ss_save {
     char path[4096], temporary[4096];
 } ss_save;
 
+/* SS_E_WRITE names the path and the system's reason. */
 ss_status ss_save_begin(const char *path, ss_save *save, ss_error *error);
 ss_status ss_save_commit(ss_save *save, ss_error *error); /* closes on success and on failure */
 void ss_save_abort(ss_save *save);                        /* removes the temporary file */

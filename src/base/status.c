@@ -1,9 +1,12 @@
 /* Status names, exit codes and error filling. Relies on: vsnprintf. */
 #include "base/status.h"
 
+#include "base/control.h"
+
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 const char *ss_status_name(ss_status code) {
     static const char *const names[] = {
@@ -25,14 +28,10 @@ int ss_status_exit(ss_status code) {
     return index < sizeof exits / sizeof *exits ? exits[index] : 4;
 }
 
-/* Names from files stand in messages: none may steer the terminal, be it by U+0080 to U+009F (C2 80 to C2
- * 9F). */
+/* Names from files stand in messages: none may steer the terminal. */
 static void make_printable(char *text) {
-    for (; *text; text++) {
-        if ((unsigned char)*text < 0x20 || *text == 0x7F) *text = '?';
-        if ((unsigned char)text[0] == 0xC2 && ((unsigned char)text[1] & 0xE0) == 0x80)
-            text[0] = text[1] = '?';
-    }
+    const size_t length = strlen(text);
+    for (size_t i = 0; i < length; i++) memset(text + i, '?', ss_control_size(text + i, length - i));
 }
 
 #if defined(__GNUC__)

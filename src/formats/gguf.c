@@ -295,14 +295,13 @@ static ss_status read_tensors(ss_gguf *gguf, ss_cursor *cursor, uint64_t count, 
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-static ss_status check_version(const ss_gguf *gguf, ss_error *error) {
-    unsigned version = gguf->version;
+static ss_status check_version(const ss_gguf *gguf, uint32_t version, ss_error *error) {
     if (version == 2 || version == 3) return SS_OK;
     if (version != 0 && (version & 0xFFFF) == 0)
         return ss_fail_at(error, SS_E_UNSUPPORTED, gguf->file, 4,
                           "this is a big-endian GGUF file; softscope reads little-endian ones: convert it");
     return ss_fail_at(error, SS_E_UNSUPPORTED, gguf->file, 4,
-                      "GGUF version %u; softscope reads versions 2 and 3", version);
+                      "GGUF version %" PRIu32 "; softscope reads versions 2 and 3", version);
 }
 
 static ss_status read_file(ss_gguf *gguf, const void *bytes, size_t size, ss_error *error) {
@@ -315,8 +314,7 @@ static ss_status read_file(ss_gguf *gguf, const void *bytes, size_t size, ss_err
         return ss_fail_at(error, SS_E_FORMAT, gguf->file, 0,
                           "this is no GGUF file: it does not start with GGUF");
     SS_TRY(ss_cursor_u32(&cursor, "the version", &version, error));
-    gguf->version = version;
-    SS_TRY(check_version(gguf, error));
+    SS_TRY(check_version(gguf, version, error));
     SS_TRY(ss_cursor_u64(&cursor, "the number of tensors", &tensors, error));
     SS_TRY(ss_cursor_u64(&cursor, "the number of metadata keys", &keys, error));
     SS_TRY(read_entries(gguf, &cursor, keys, error));

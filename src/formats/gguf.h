@@ -8,6 +8,7 @@
 #ifndef SS_FORMATS_GGUF_H
 #define SS_FORMATS_GGUF_H
 
+#include "base/view.h"
 #include "formats/need.h"
 #include "formats/tensors.h"
 
@@ -24,19 +25,12 @@ void ss_gguf_free(ss_gguf *gguf); /* frees its tensors too; NULL is allowed */
 
 const ss_tensors *ss_gguf_tensors(const ss_gguf *gguf);
 const char *ss_gguf_file(const ss_gguf *gguf); /* the path it was opened with */
-unsigned ss_gguf_version(const ss_gguf *gguf);
 
 /* ---- metadata: keys in the order of the file --------------------------------------------------- */
 
 size_t ss_gguf_key_count(const ss_gguf *gguf);
 const char *ss_gguf_key(const ss_gguf *gguf, size_t index);
 bool ss_gguf_has(const ss_gguf *gguf, const char *key);
-
-/* A string as it lies in the file: no NUL at its end, any bytes. */
-typedef struct ss_string_view {
-    const char *bytes;
-    size_t length;
-} ss_string_view;
 
 /* The value of `key`. Error: SS_E_FORMAT naming file and key when it is required but absent, or has another
  * type. u64 takes every integer type (a negative value is an error), f64 every integer and real. */
@@ -45,9 +39,6 @@ ss_status ss_gguf_f64(const ss_gguf *gguf, const char *key, ss_need need, double
 ss_status ss_gguf_bool(const ss_gguf *gguf, const char *key, ss_need need, bool *value, ss_error *error);
 ss_status ss_gguf_string(const ss_gguf *gguf, const char *key, ss_need need, ss_string_view *value,
                          ss_error *error);
-
-/* How many items the array `key` has; 0 when it is absent or no array. */
-size_t ss_gguf_array_count(const ss_gguf *gguf, const char *key);
 
 /* An array of strings, or of numbers or booleans as doubles. *items is a fresh block of `memory`, the
  * caller's to release with ss_free(memory, items); the strings' bytes stay in the handle. Optional and

@@ -45,7 +45,6 @@ struct ss_gguf {
     ss_arena arena;
     ss_map map;
     const char *file;
-    unsigned version;
     gguf_entry *entries;       /* [count] in the order of the file */
     const gguf_entry **by_key; /* [count] in the order of keys */
     size_t count;

@@ -12,10 +12,6 @@ const char *ss_gguf_file(const ss_gguf *gguf) {
     return gguf->file;
 }
 
-unsigned ss_gguf_version(const ss_gguf *gguf) {
-    return gguf->version;
-}
-
 size_t ss_gguf_key_count(const ss_gguf *gguf) {
     return gguf->count;
 }
@@ -136,11 +132,6 @@ ss_status ss_gguf_string(const ss_gguf *gguf, const char *key, ss_need need, ss_
     if (entry && entry->kind != GGUF_STRING) return fail_kind(error, gguf, entry, "a string");
     if (entry) *value = (ss_string_view){(const char *)entry->bytes, entry->size};
     return SS_OK;
-}
-
-size_t ss_gguf_array_count(const ss_gguf *gguf, const char *key) {
-    const gguf_entry *entry = ss_gguf_find(gguf, key);
-    return entry && entry->kind == GGUF_ARRAY ? entry->count : 0;
 }
 
 ss_status ss_gguf_strings(const ss_gguf *gguf, const char *key, ss_need need, const ss_allocator *memory,

@@ -144,10 +144,6 @@ static const ss_architecture architectures[] = {
 
 enum { ARCHITECTURES = sizeof architectures / sizeof *architectures };
 
-const ss_architecture *ss_architecture_at(size_t index) {
-    return index < ARCHITECTURES ? &architectures[index] : NULL;
-}
-
 const ss_architecture *ss_architecture_find(const char *name, size_t length) {
     for (size_t i = 0; i < ARCHITECTURES; i++)
         if (strlen(architectures[i].name) == length && memcmp(architectures[i].name, name, length) == 0)

@@ -42,9 +42,6 @@ typedef struct ss_architecture {
 /* The architecture of that name, or NULL. */
 const ss_architecture *ss_architecture_find(const char *name, size_t length);
 
-/* The index-th architecture, or NULL past the last one. */
-const ss_architecture *ss_architecture_at(size_t index);
-
 /* "gpt2, llama, bert", for messages. */
 char *ss_architecture_list(char *text, size_t size);
 

@@ -28,24 +28,26 @@ struct ss_scale_probe {
     const ss_config *config;
     size_t tokens;
     ss_compute compute;
-    head_scale *heads;   /* [layers][H] */
-    float *raw_max;      /* [workers][H] of the layer being shown; NaN when none */
-    float *key_rms;      /* [K][T] of the layer being shown */
-    float *scores;       /* [workers][T] */
-    saturated_row *rows; /* [H T] */
-    bool *scale_driven;  /* [H T] the answer for each of `rows` */
+    const uint8_t *shown; /* [layers * H] which heads are reported; NULL for all */
+    head_scale *heads;    /* [layers][H] */
+    float *raw_max;       /* [workers][H] of the layer being shown; NaN when none */
+    float *key_rms;       /* [K][T] of the layer being shown */
+    float *scores;        /* [workers][T] */
+    saturated_row *rows;  /* [H T] */
+    bool *scale_driven;   /* [H T] the answer for each of `rows` */
 };
 
 /* ---- making ---- */
 
 static bool allocate(ss_scale_probe *probe) {
     const ss_config *config = probe->config;
-    size_t heads, workers = (size_t)probe->compute.workers, rows;
+    size_t heads, workers = (size_t)probe->compute.workers, rows, keys;
     if (!ss_mul_size(config->layers, config->heads, &heads)) return false;
     if (!ss_mul_size(config->heads, probe->tokens, &rows)) return false;
+    if (!ss_mul_size(config->kv_heads, probe->tokens, &keys)) return false;
     probe->heads = ss_alloc(probe->memory, heads, sizeof *probe->heads);
     probe->raw_max = ss_alloc(probe->memory, workers, config->heads * sizeof *probe->raw_max);
-    probe->key_rms = ss_alloc(probe->memory, rows, sizeof *probe->key_rms);
+    probe->key_rms = ss_alloc(probe->memory, keys, sizeof *probe->key_rms);
     probe->scores = ss_alloc(probe->memory, workers, probe->tokens * sizeof *probe->scores);
     probe->rows = ss_alloc(probe->memory, rows, sizeof *probe->rows);
     probe->scale_driven = ss_alloc(probe->memory, rows, sizeof *probe->scale_driven);
@@ -64,6 +66,7 @@ ss_status ss_scale_probe_create(const ss_probe_setup *setup, ss_scale_probe **pr
     made->config = setup->config;
     made->tokens = setup->tokens;
     made->compute = setup->compute;
+    made->shown = setup->options.heads;
     if (!allocate(made)) {
         ss_scale_probe_free(made);
         return ss_fail_memory(error, "the scale probe");
@@ -82,6 +85,10 @@ void ss_scale_probe_free(ss_scale_probe *probe) {
     ss_free(memory, probe->rows);
     ss_free(memory, probe->scale_driven);
     ss_free(memory, probe);
+}
+
+static bool is_shown(const ss_scale_probe *probe, size_t layer, size_t head) {
+    return !probe->shown || probe->shown[layer * probe->config->heads + head];
 }
 
 /* ---- the largest score ---- */
@@ -103,6 +110,7 @@ static void on_rows(void *context, const ss_pass *pass, size_t layer, const ss_r
 static void find_max_logits(ss_scale_probe *probe, const ss_heads_event *event) {
     size_t heads = probe->config->heads, workers = (size_t)probe->compute.workers;
     for (size_t h = 0; h < heads; h++) {
+        if (!is_shown(probe, event->layer, h)) continue;
         head_scale *head = &probe->heads[event->layer * heads + h];
         for (size_t t = 0; t < probe->tokens; t++)
             head->max_logit = larger(head->max_logit, event->max[h * probe->tokens + t]);
@@ -168,7 +176,7 @@ static size_t list_saturated(ss_scale_probe *probe, const ss_heads_event *event)
     for (size_t t = probe->tokens; t-- > 0;) {
         if (ss_event_visible(event, t).support < 2) continue;
         for (size_t h = 0; h < probe->config->heads; h++)
-            if (1 / event->total[h * probe->tokens + t] >= SATURATED)
+            if (is_shown(probe, event->layer, h) && 1 / event->total[h * probe->tokens + t] >= SATURATED)
                 probe->rows[count++] = (saturated_row){.head = h, .query = t};
     }
     return count;

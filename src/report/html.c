@@ -4,6 +4,7 @@
 #include "report/html.h"
 
 #include "base/file.h"
+#include "formats/base64.h"
 #include "report/page.h"
 
 #include <string.h>
@@ -17,44 +18,38 @@
 
 /* ---- JSON text -> deflate -> base64 -> file ----------------------------------------------------- */
 
+#define SQUEEZED (3u << 12) /* whole base64 groups, so that only the last part is padded */
+
 typedef struct packer {
     z_stream zip;
     FILE *stream;
-    unsigned char carry[3]; /* bytes that do not make a base64 group yet */
-    size_t carried;
+    unsigned char squeezed[SQUEEZED]; /* zip's output */
 } packer;
 
-static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-static void put_group(packer *pack) {
-    const unsigned char *byte = pack->carry;
-    char group[4] = {digits[byte[0] >> 2], digits[(byte[0] & 3) << 4 | byte[1] >> 4],
-                     digits[(byte[1] & 15) << 2 | byte[2] >> 6], digits[byte[2] & 63]};
-    for (size_t missing = pack->carried; missing < 3; missing++) group[missing + 1] = '=';
-    fwrite(group, 1, sizeof group, pack->stream);
-    memset(pack->carry, 0, sizeof pack->carry);
-    pack->carried = 0;
+static void empty_output(packer *pack) {
+    pack->zip.next_out = pack->squeezed;
+    pack->zip.avail_out = SQUEEZED;
 }
 
-static void put_base64(packer *pack, const unsigned char *bytes, size_t size) {
-    for (size_t i = 0; i < size; i++) {
-        pack->carry[pack->carried++] = bytes[i];
-        if (pack->carried == 3) put_group(pack);
-    }
+static void put_output(packer *pack) {
+    char text[SS_BASE64_SIZE(SQUEEZED)];
+    const size_t size = SQUEEZED - pack->zip.avail_out;
+    ss_base64(pack->squeezed, size, text);
+    fwrite(text, 1, SS_BASE64_SIZE(size), pack->stream);
+    empty_output(pack);
 }
 
 /* Feed text to the stream. Z_FINISH closes it. False when zlib fails, which only lack of memory makes it do.
  */
 static bool put_text(packer *pack, const char *text, size_t size, int flush) {
-    unsigned char squeezed[16384];
     pack->zip.next_in = (unsigned char *)(uintptr_t)text;
     pack->zip.avail_in = (uInt)size;
-    do {
-        pack->zip.next_out = squeezed;
-        pack->zip.avail_out = sizeof squeezed;
+    bool full = true;
+    while (full) {
         if (deflate(&pack->zip, flush) == Z_STREAM_ERROR) return false;
-        put_base64(pack, squeezed, sizeof squeezed - pack->zip.avail_out);
-    } while (pack->zip.avail_out == 0);
+        full = pack->zip.avail_out == 0;
+        if (full) put_output(pack);
+    }
     return true;
 }
 
@@ -68,12 +63,13 @@ static bool put_list(packer *pack, const json_t *const documents[], size_t count
         if (json_dump_callback(documents[i], put_json, pack, JSON_FLAGS) != 0) return false;
     }
     if (!put_text(pack, "]", 1, Z_FINISH)) return false;
-    if (pack->carried > 0) put_group(pack);
+    put_output(pack);
     return true;
 }
 
 static ss_status put_documents(FILE *stream, const json_t *const documents[], size_t count, ss_error *error) {
     packer pack = {.stream = stream};
+    empty_output(&pack);
     if (deflateInit(&pack.zip, 9) != Z_OK) return ss_fail_memory(error, "the report page");
     bool done = put_list(&pack, documents, count);
     deflateEnd(&pack.zip);

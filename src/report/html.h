@@ -13,7 +13,7 @@ bool ss_report_html_available(void);
 /* Write a page that shows `documents` [count], each a result document, to `path` ("-" is standard output).
  * The first is shown when the page opens; two of a kind are compared. A reader of `path` sees the old file or
  * the whole new one. SS_E_UNSUPPORTED where the page was not built in, SS_E_VALUE for no document or one that
- * is no JSON object, SS_E_IO where the file cannot be written. Documents are only read; calls on different
+ * is no JSON object, SS_E_WRITE where the file cannot be written. Documents are only read; calls on different
  * paths may run at the same time. */
 ss_status ss_report_html(const json_t *const documents[], size_t count, const char *path, ss_error *error);
 

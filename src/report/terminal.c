@@ -2,6 +2,8 @@
  * docs/result.md describes them. */
 #include "report/terminal.h"
 
+#include "base/control.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -27,14 +29,12 @@ static size_t columns(const char *text, size_t bytes) {
     return count;
 }
 
-/* Bytes of a file's text may hold escape sequences: control characters, U+0080 to U+009F (C2 80 to C2 9F)
- * too, are drawn as '?'. */
+/* Bytes of a file's text may hold escape sequences: control characters are drawn as '?'. */
 static void put_safe(const view *v, const char *text, size_t bytes) {
-    for (size_t i = 0; i < bytes; i++) {
-        const unsigned char c = (unsigned char)text[i];
-        const bool two = c == 0xC2 && i + 1 < bytes && ((unsigned char)text[i + 1] & 0xE0) == 0x80;
-        fputc(c < 32 || c == 127 || two ? '?' : c, v->out);
-        i += two;
+    for (size_t i = 0; i < bytes;) {
+        const size_t control = ss_control_size(text + i, bytes - i);
+        fputc(control ? '?' : text[i], v->out);
+        i += control ? control : 1;
     }
 }
 
@@ -62,6 +62,18 @@ static const char *text_at(const json_t *object, const char *key) {
     return text ? text : "?";
 }
 
+/* The same of a text in an object. */
+static void put_text_at(const view *v, const json_t *object, const char *key) {
+    const char *text = text_at(object, key);
+    put_safe(v, text, strlen(text));
+}
+
+/* "1 layer", "2 layers" */
+static void put_count_at(const view *v, const json_t *object, const char *key, const char *one) {
+    const double count = ss_number_at(object, key);
+    fprintf(v->out, "%.0f %s%s", count, one, count == 1 ? "" : "s");
+}
+
 /* 134515008 -> "134.5M" */
 static void put_amount(const view *v, double amount) {
     static const struct {
@@ -84,14 +96,22 @@ static void print_model(const view *v) {
                  *input = json_object_get(root, "input");
     if (!model) return;
     paint(v, "1");
-    put_safe(v, text_at(model, "name"), strlen(text_at(model, "name")));
+    put_text_at(v, model, "name");
     paint(v, "0");
-    fprintf(v->out, "  %s, %.0f layers x %.0f heads, ", text_at(model, "architecture"),
-            ss_number_at(model, "layers"), ss_number_at(model, "heads"));
+    fputs("  ", v->out);
+    put_text_at(v, model, "architecture");
+    fputs(", ", v->out);
+    put_count_at(v, model, "layers", "layer");
+    fputs(" x ", v->out);
+    put_count_at(v, model, "heads", "head");
+    fputs(", ", v->out);
     put_amount(v, ss_number_at(model, "parameters"));
-    fprintf(v->out, " parameters (%s)\n", text_at(model, "weights"));
-    put_safe(v, text_at(input, "name"), strlen(text_at(input, "name")));
-    fprintf(v->out, "  %.0f tokens", ss_number_at(input, "tokens"));
+    fputs(" parameters (", v->out);
+    put_text_at(v, model, "weights");
+    fputs(")\n", v->out);
+    put_text_at(v, input, "name");
+    fputs("  ", v->out);
+    put_count_at(v, input, "tokens", "token");
     const double nll = ss_number_at(root, "output.nll_mean");
     if (isfinite(nll)) fprintf(v->out, ", mean loss %.4f nats a token", nll);
     if (nll < PERPLEXITY_SAYS_LITTLE) fprintf(v->out, " (perplexity %.2f)", exp(nll));
@@ -307,11 +327,16 @@ static void print_list(const view *v, const json_t *numbers, const char *between
 static void print_dump_input(const view *v) {
     const json_t *input = json_object_get(v->result->root, "input");
     paint(v, "1");
-    put_safe(v, text_at(input, "name"), strlen(text_at(input, "name")));
+    put_text_at(v, input, "name");
     paint(v, "0");
-    fprintf(v->out, "  %s of shape ", text_at(input, "kind"));
+    fputs("  ", v->out);
+    put_text_at(v, input, "kind");
+    fputs(" of shape ", v->out);
     print_list(v, json_object_get(input, "shape"), " x ");
-    fprintf(v->out, " (%s), support: %s", text_at(input, "type"), text_at(input, "support"));
+    fputs(" (", v->out);
+    put_text_at(v, input, "type");
+    fputs("), support: ", v->out);
+    put_text_at(v, input, "support");
     const double tau = ss_number_at(input, "tau");
     if (tau != 1) fprintf(v->out, ", tau %g", tau);
     fputs("\n\n", v->out);

@@ -1,5 +1,4 @@
-/* Result documents in files: saving, JSON lines, loading. Relies on: formats/json (bounded parsing),
- * base/file. */
+/* Result documents in files: saving, loading. Relies on: formats/json (bounded parsing), base/file. */
 #include "base/file.h"
 #include "formats/json.h"
 #include "result/result.h"
@@ -21,11 +20,7 @@ static ss_status write_value(const json_t *value, FILE *stream, const char *wher
     bool written = json_dump_callback(value, write_bytes, stream, DUMP_FLAGS) == 0;
     if (!written && !ferror(stream)) return ss_fail_memory(error, "writing the result document");
     if (written && fputc('\n', stream) != EOF && fflush(stream) == 0) return SS_OK;
-    return ss_fail(error, SS_E_IO, where, "cannot write the result document: %s", strerror(errno));
-}
-
-ss_status ss_result_write_line(const json_t *value, FILE *stream, ss_error *error) {
-    return write_value(value, stream, NULL, error);
+    return ss_fail(error, SS_E_WRITE, where, "cannot write the result document: %s", strerror(errno));
 }
 
 ss_status ss_result_save(const ss_result *result, const char *path, ss_error *error) {

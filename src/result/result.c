@@ -1,7 +1,9 @@
-/* Filling the result document. Relies on: jansson (the tree), text/utf8 (repair of text from files). */
+/* Filling the result document. Relies on: jansson (the tree), formats/base64, text/utf8 (repair of text from
+ * files). */
 #include "result/result.h"
 
 #include "base/mem.h"
+#include "formats/base64.h"
 #include "text/utf8.h"
 
 #include <math.h>
@@ -114,10 +116,6 @@ static json_t *repaired(const char *bytes, size_t length) {
     return string;
 }
 
-void ss_result_bytes(ss_result *result, json_t *object, const char *key, const char *bytes, size_t length) {
-    set(result, object, key, repaired(bytes, length));
-}
-
 void ss_result_text(ss_result *result, json_t *object, const char *key, const char *text) {
     set(result, object, key, text ? repaired(text, strlen(text)) : json_null());
 }
@@ -145,24 +143,9 @@ static unsigned char map_byte(double cell) {
     return (unsigned char)(level < 255 ? level : 255);
 }
 
-/* Three bytes make four characters; the last group is padded. out [4 ceil(size / 3)], without a NUL. */
-static void base64(const unsigned char *bytes, size_t size, char *out) {
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    for (size_t i = 0; i < size; i += 3, out += 4) {
-        size_t left = size - i;
-        uint32_t group = (uint32_t)bytes[i] << 16;
-        if (left > 1) group |= (uint32_t)bytes[i + 1] << 8;
-        if (left > 2) group |= bytes[i + 2];
-        out[0] = digits[group >> 18];
-        out[1] = digits[group >> 12 & 63];
-        out[2] = left > 1 ? digits[group >> 6 & 63] : '=';
-        out[3] = left > 2 ? digits[group & 63] : '=';
-    }
-}
-
 void ss_result_map(ss_result *result, json_t *object, const char *key, const double *cells, size_t queries,
                    size_t keys) {
-    size_t size = queries * keys, length = (size + 2) / 3 * 4;
+    size_t size = queries * keys, length = SS_BASE64_SIZE(size);
     unsigned char *bytes = ss_alloc(NULL, size + length, 1);
     if (!bytes) {
         result->failed = true;
@@ -170,7 +153,7 @@ void ss_result_map(ss_result *result, json_t *object, const char *key, const dou
     }
     char *text = (char *)bytes + size;
     for (size_t i = 0; i < size; i++) bytes[i] = map_byte(cells[i]);
-    base64(bytes, size, text);
+    ss_base64(bytes, size, text);
     json_t *map = json_object();
     ss_result_count(result, map, "queries", queries);
     ss_result_count(result, map, "keys", keys);

@@ -57,7 +57,6 @@ void ss_result_bool(ss_result *result, json_t *object, const char *key, bool val
 /* Text from anywhere: bytes that are not UTF-8 become U+FFFD, and NUL, which many readers refuse, the control
  * character SUB. NULL text becomes null. */
 void ss_result_text(ss_result *result, json_t *object, const char *key, const char *text);
-void ss_result_bytes(ss_result *result, json_t *object, const char *key, const char *bytes, size_t length);
 
 /* null, and why. */
 void ss_result_absent(ss_result *result, json_t *object, const char *key, const char *reason);
@@ -121,10 +120,5 @@ void ss_result_finding(ss_result *result, const ss_finding *finding);
 void ss_result_note(ss_result *result, const char *id, ss_severity severity, const char *text);
 
 bool ss_result_has_finding(const ss_result *result, const char *id);
-
-/* ---- files: saving and loading are public ---- */
-
-/* One document, or one event of a run, as one line: the seam for JSON lines. */
-ss_status ss_result_write_line(const json_t *value, FILE *stream, ss_error *error);
 
 #endif

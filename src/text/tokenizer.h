@@ -17,9 +17,10 @@
 #define SS_TEXT_TOKENIZER_H
 
 #include "base/status.h"
-#include "formats/gguf.h"
+#include "base/view.h"
 
 typedef struct ss_tokenizer ss_tokenizer;
+typedef struct ss_gguf ss_gguf; /* formats/gguf.h */
 
 #define SS_NO_TOKEN UINT32_MAX /* the id of a token that a vocabulary does not have */
 

@@ -1,5 +1,6 @@
 /* Loading the tokenizer that a GGUF file carries in its metadata (keys tokenizer.ggml.*; docs/gguf.md of
  * ggml). Relies on: formats/gguf, text/build. */
+#include "formats/gguf.h"
 #include "text/build.h"
 
 #include <string.h>

@@ -168,7 +168,7 @@ static void what_is_no_regular_file_is_written_and_never_replaced(void **state) 
     assert_int_equal(ss_save_begin("link", &save, NULL), SS_OK);
     fputs("new", save.stream);
     ss_error error;
-    assert_int_equal(ss_save_commit(&save, &error), SS_E_IO);
+    assert_int_equal(ss_save_commit(&save, &error), SS_E_WRITE);
     assert_non_null(strstr(error.message, "No space left on device"));
 
     assert_int_equal(mkfifo("fifo", 0600), 0);
@@ -188,7 +188,7 @@ static void a_folder_is_no_file_to_write(void **state) {
     ss_save save;
     ss_error error;
     assert_int_equal(mkdir("target", 0700), 0);
-    assert_int_equal(ss_save_begin("target", &save, &error), SS_E_IO);
+    assert_int_equal(ss_save_begin("target", &save, &error), SS_E_WRITE);
     assert_non_null(strstr(error.message, "cannot write: Is a directory"));
 }
 
@@ -199,7 +199,7 @@ static void a_rename_that_fails_is_told_and_cleans_up(void **state) {
     fputs("new", save.stream);
     assert_int_equal(mkdir("target", 0700), 0); /* a file cannot be renamed onto a folder */
     ss_error error;
-    assert_int_equal(ss_save_commit(&save, &error), SS_E_IO);
+    assert_int_equal(ss_save_commit(&save, &error), SS_E_WRITE);
     assert_string_equal(error.where, "target");
     assert_non_null(strstr(error.message, "cannot write: Is a directory"));
     assert_int_equal(files_here(), 1); /* the folder; no temporary file */
@@ -213,7 +213,7 @@ static void a_full_disk_is_told_and_leaves_the_old_file(void **state) {
     assert_non_null(freopen("/dev/full", "wb", save.stream)); /* stands in for a disk without room */
     fputs("new", save.stream);
     ss_error error;
-    assert_int_equal(ss_save_commit(&save, &error), SS_E_IO);
+    assert_int_equal(ss_save_commit(&save, &error), SS_E_WRITE);
     assert_non_null(strstr(error.message, "No space left on device"));
     assert_holds("file", "old");
     assert_int_equal(files_here(), 1);
@@ -223,7 +223,7 @@ static void a_folder_that_is_not_there_is_told_before_anything_is_written(void *
     (void)state;
     ss_save save;
     ss_error error;
-    assert_int_equal(ss_save_begin("absent/file", &save, &error), SS_E_IO);
+    assert_int_equal(ss_save_begin("absent/file", &save, &error), SS_E_WRITE);
     assert_string_equal(error.where, "absent/file");
     assert_non_null(strstr(error.message, "No such file"));
 }
@@ -234,7 +234,7 @@ static void a_path_of_any_length_is_refused_and_not_cut(void **state) {
     memset(path, 'x', sizeof path - 1);
     ss_save save;
     ss_error error;
-    assert_int_equal(ss_save_begin(path, &save, &error), SS_E_IO);
+    assert_int_equal(ss_save_begin(path, &save, &error), SS_E_WRITE);
     assert_non_null(strstr(error.message, "too long"));
 }
 

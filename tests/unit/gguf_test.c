@@ -104,7 +104,6 @@ static void the_fastest_dimension_comes_last_in_views(void **state) {
         ss_gguf *gguf = open_good(version);
         const ss_tensor_view *m;
         float values[6];
-        assert_int_equal(ss_gguf_version(gguf), version);
         assert_int_equal(ss_tensors_get(ss_gguf_tensors(gguf), "m", &m, NULL), SS_OK);
         assert_true(m->dims == 2 && m->shape[0] == 2 && m->shape[1] == 3 && m->bytes == 24);
         ss_to_f32(m->type, m->data, 6, values);
@@ -166,8 +165,6 @@ static void arrays_are_read_by_type(void **state) {
     assert_true(string_count == 3 && number_count == 2 && flag_count == 2 && none_count == 0);
     assert_true(strings[1].length == 0 && strings[2].length == 2 && memcmp(strings[2].bytes, "bc", 2) == 0);
     assert_true(numbers[0] == -1 && numbers[1] == 5 && flags[0] == 0 && flags[1] == 1);
-    assert_int_equal(ss_gguf_array_count(gguf, "strings"), 3);
-    assert_int_equal(ss_gguf_array_count(gguf, "u"), 0);
     ss_free(NULL, strings), ss_free(NULL, numbers), ss_free(NULL, flags), ss_free(NULL, none);
     ss_gguf_free(gguf);
 }

@@ -156,7 +156,7 @@ static void a_failure_leaves_the_old_file(void **state) {
     assert_int_equal(ss_report_html((const json_t *const[]){result, list}, 2, path, &error), SS_E_VALUE);
     assert_non_null(strstr(error.message, "result 2"));
     assert_int_equal(ss_report_html((const json_t *const[]){result}, 1, "/nowhere/at/all.html", &error),
-                     SS_E_IO);
+                     SS_E_WRITE);
     char *after = contents();
     assert_string_equal(before, after);
     json_decref(result), json_decref(list);

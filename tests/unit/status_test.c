@@ -22,7 +22,9 @@ static void exit_statuses_are_those_the_manual_promises(void **state) {
     (void)state;
     assert_int_equal(ss_status_exit(SS_OK), 0);
     assert_int_equal(ss_status_exit(SS_E_USAGE), 2);
+    assert_int_equal(ss_status_exit(SS_E_IO), 3);
     assert_int_equal(ss_status_exit(SS_E_FORMAT), 3);
+    assert_int_equal(ss_status_exit(SS_E_WRITE), 4);
     assert_int_equal(ss_status_exit(SS_E_MEMORY), 4);
 }
 
@@ -72,6 +74,15 @@ static void a_name_of_any_length_is_cut_and_not_overrun(void **state) {
     assert_int_equal(strlen(error.where), sizeof error.where - 1);
 }
 
+static void no_control_character_stands_in_an_error(void **state) {
+    (void)state;
+    ss_error error;
+    /* C0, DEL and C1 go; the character before C1 and the one after, other scripts and a cut end stay */
+    ss_fail(&error, SS_E_FORMAT, "a\033[2J\177", "\xC2\x80 \xC2\x9F \x7E \xC2\xA0 \xC3\x80 \xE4\xB8\x80\xC2");
+    assert_string_equal(error.where, "a?[2J?");
+    assert_string_equal(error.message, "?? ?? \x7E \xC2\xA0 \xC3\x80 \xE4\xB8\x80\xC2");
+}
+
 static ss_status reach(bool *reached, ss_status first) {
     SS_TRY(first);
     *reached = true;
@@ -96,6 +107,7 @@ int main(void) {
         cmocka_unit_test(failing_at_a_byte_names_file_and_byte),
         cmocka_unit_test(the_error_and_the_place_may_be_left_out),
         cmocka_unit_test(a_name_of_any_length_is_cut_and_not_overrun),
+        cmocka_unit_test(no_control_character_stands_in_an_error),
         cmocka_unit_test(try_leaves_on_failure_only),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "base/file.h"
+#include "formats/gguf.h"
 #include "support/failing_allocator.h"
 #include "support/temp_folder.h"
 #include "text/tokenizer.h"
