@@ -11,6 +11,7 @@
 
 enum {
     MOST_HEAVY = 64, /* atoms above total / 64: fewer than 64 */
+    PAIRS = 16,      /* differences of neighbours that the last step signs */
     MOST_TRIED = 12  /* heavy atoms whose combinations are all tried */
 };
 
@@ -133,6 +134,33 @@ static double fill(parts *p, double gap, double enough) {
     return move_atoms(p, taken, gap, enough);
 }
 
+/* Neighbours of the sorted reserve are set against each other, which leaves differences some 64 times
+ * smaller: so small that hits are dense among the signs of 16 of them. `sum` first becomes as small as they
+ * are, by the single atom next to it; then the differences of the heavier neighbours are signed against it.
+ */
+static bool sign_pairs(ss_isa isa, const double *x, size_t count, double sum, double limit) {
+    double items[PAIRS + 1];
+    for (; count > 2 * PAIRS + 1 && sum > *x; count--) sum = against(sum, *x++);
+    if (count % 2 == 0) sum = against(sum, *x++), count--;
+    size_t next = 0; /* the first atom below the sum */
+    for (size_t step = 64; step > 0; step /= 2)
+        if (next + step < count && x[next + step] >= sum) next += step;
+    if (next + 1 < count && against(sum, x[next + 1]) < against(sum, x[next])) next++;
+    sum = against(sum, x[next]);
+    /* those left of x[next] move up by one, so that pairs are where they were */
+    size_t pairs = count / 2, kept = 0;
+    for (size_t k = 0; k < pairs; k++) {
+        const double *pair = x + 2 * k + (2 * k >= next);
+        double difference = 2 * k + 1 == next ? pair[0] - pair[2] : pair[0] - pair[1];
+        if (k + PAIRS < pairs)
+            sum = against(sum, difference);
+        else
+            items[kept++] = difference;
+    }
+    items[kept] = sum;
+    return kept >= 6 && ss_signs_all(isa, items, kept + 1, limit) <= limit;
+}
+
 /* Nearly equal atoms cannot make up for a sum that is no multiple of them, but their gaps can: sign single
  * ones against the sum until it is less than one and an even count is left, then set the heaviest against the
  * lightest, the next against the next. Atoms that are not nearly equal stay as they are. Returns how many
@@ -194,6 +222,7 @@ static double sign_row(ss_isa isa, const float *atoms, size_t n, double total, d
     double sum = fabs(2 * gap);
     if (sum > reserve_sum) return p.proved;
     bool light = ss_signs_expected(reserve + count - FEW, FEW, 2 * hit) >= 40;
+    if (!light && count == SS_THETA_RESERVE && sign_pairs(isa, reserve, count, sum, 2 * hit)) return 0;
     return sign_reserve(isa, reserve, count, sum, light ? FEW : count, 2 * hit, lists) ? 0 : INFINITY;
 }
 

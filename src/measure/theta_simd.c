@@ -114,16 +114,32 @@ void SS_AT_LEVEL(ss_theta_rank)(const int32_t *keys, int32_t *rank) {
     memcpy(rank, above, sizeof above);
 }
 
+static inline vf vf_abs(vf x) {
+    return (vf)((vi)x & INT32_MAX);
+}
+
+/* the lanes of the block's sums that are within `most` of zero, as bits */
+static inline unsigned hits_of_block(const vf *sums, float offset, vf most) {
+    unsigned bits = 0;
+    for (size_t part = 0; part < PARTS; part++)
+        bits |= vi_bits(vf_abs(sums[part] + offset) <= most) << (part * SS_LANES);
+    return bits;
+}
+
+/* Few blocks have a hit: four at a time are only looked at for their least sum. */
 size_t SS_AT_LEVEL(ss_theta_hit)(const float *base, const float *offset, size_t count, float limit) {
-    const vf most = vf_all(limit), least = vf_all(-limit);
+    const vf most = vf_all(limit);
     vf sums[PARTS];
     for (size_t part = 0; part < PARTS; part++) sums[part] = vf_load(base + part * SS_LANES);
-    for (size_t j = 0; j < count; j++) {
-        unsigned bits = 0;
-        for (size_t part = 0; part < PARTS; part++) {
-            vf x = sums[part] + offset[j];
-            bits |= vi_bits((x <= most) & (x >= least)) << (part * SS_LANES);
-        }
+    size_t j = 0;
+    for (; j + 4 <= count; j += 4) {
+        vf least = vf_all(INFINITY);
+        for (size_t part = 0; part < PARTS; part++)
+            for (size_t k = 0; k < 4; k++) least = vf_min(least, vf_abs(sums[part] + offset[j + k]));
+        if (vi_bits(least <= most)) break;
+    }
+    for (; j < count; j++) {
+        unsigned bits = hits_of_block(sums, offset[j], most);
         if (bits) return j * SS_THETA_BLOCK + (size_t)__builtin_ctz(bits);
     }
     return count * SS_THETA_BLOCK;
