@@ -11,6 +11,7 @@
 
 enum {
     MOST_HEAVY = 64, /* atoms above total / 64: fewer than 64 */
+    MOST_MOVES = 20, /* single atoms that fill a side */
     PAIRS = 16,      /* differences of neighbours that the last step signs */
     MOST_TRIED = 12  /* heavy atoms whose combinations are all tried */
 };
@@ -58,29 +59,31 @@ static double sum_before(const parts *p, size_t k) {
     return (four[0] + four[1]) + (four[2] + four[3]);
 }
 
-/* As many blocks from the first on as `gap` has room for. Returns their count, takes them off the gap. */
-static size_t take_blocks(const parts *p, double *gap) {
-    size_t fit = 0, over = p->blocks + 1;
-    while (over - fit > 1) {
-        size_t middle = (fit + over) / 2;
-        if (sum_before(p, middle) <= *gap)
-            fit = middle;
+/* Where to cut the row so that the blocks before the cut have at most `gap`, and one more would have more; or
+ * those behind it, if `behind`. What they have is taken off the gap. */
+static size_t take_blocks(const parts *p, bool behind, double *gap) {
+    double bulk = sum_before(p, p->blocks), most = behind ? bulk - *gap : *gap;
+    size_t under = 0, over = p->blocks + 1;
+    while (over - under > 1) {
+        size_t middle = (under + over) / 2;
+        if (sum_before(p, middle) <= most)
+            under = middle;
         else
             over = middle;
     }
-    *gap -= sum_before(p, fit);
-    return fit;
+    size_t cut = behind && under < p->blocks ? under + 1 : under;
+    *gap -= behind ? bulk - sum_before(p, cut) : sum_before(p, cut);
+    return cut * SS_THETA_BLOCK < p->n ? cut * SS_THETA_BLOCK : p->n;
 }
 
 /* The single atom that leaves the least, again and again, until at most `enough` is left. Atoms move from the
- * open blocks to the filled side while it lacks something, and back from the first `taken` blocks while it
- * has too much. On each side every atom is lighter than the one before, so none is moved twice. */
-static double move_atoms(const parts *p, size_t taken, double gap, double enough) {
-    size_t middle = taken * SS_THETA_BLOCK < p->n ? taken * SS_THETA_BLOCK : p->n;
+ * open side of the cut to the filled one while it lacks something, and back while it has too much. On each
+ * side every atom is lighter than the one before, so none is moved twice. */
+static double move_atoms(const parts *p, size_t cut, bool behind, double gap, double enough) {
     float most[2] = {p->heavy, p->heavy}, around[2];
-    for (int round = 0; fabs(gap) > enough && round < 20; round++) {
-        bool back = gap < 0;
-        size_t begin = back ? 0 : middle, count = back ? middle : p->n - middle;
+    for (int round = 0; fabs(gap) > enough && round < MOST_MOVES; round++) {
+        bool back = gap < 0, before = back != behind;
+        size_t begin = before ? 0 : cut, count = before ? cut : p->n - cut;
         double want = fabs(gap);
         SS_PICK_LEVEL(p->isa, ss_theta_around)
         (p->atoms + begin, count, p->fence, (float)want, most[back], around);
@@ -124,14 +127,21 @@ static double take_heavies(parts *p, double gap, double bulk) {
     return gap - 0.5 * (sum + apart);
 }
 
-/* Fill one side with all but the reserve until at most `enough` misses of `gap`; returns what misses. */
+/* Fill one side with all but the reserve until at most `enough` misses of `gap`; returns what misses. Where
+ * the open blocks had no atoms that fit, the others may. */
 static double fill(parts *p, double gap, double enough) {
     double bulk = sum_before(p, p->blocks);
     gap = take_heavies(p, gap, bulk);
     if (gap > 0.5 * bulk) gap = bulk - gap; /* the other side misses less */
     if (gap < 0) return gap;
-    size_t taken = take_blocks(p, &gap);
-    return move_atoms(p, taken, gap, enough);
+    double left = gap;
+    for (int behind = 0; behind < 2; behind++) {
+        left = gap;
+        size_t cut = take_blocks(p, behind, &left);
+        left = move_atoms(p, cut, behind, left, enough);
+        if (fabs(left) <= enough) break;
+    }
+    return left;
 }
 
 /* Neighbours of the sorted reserve are set against each other, which leaves differences some 64 times
