@@ -134,9 +134,20 @@ static inline double vd_sum(vd v) {
 #endif
 }
 static inline float vf_top(vf v) {
+#if defined(__AVX512F__)
+    __m256 eight = _mm256_max_ps(_mm512_extractf32x8_ps((__m512)v, 1), _mm512_castps512_ps256((__m512)v));
+#elif defined(__AVX2__)
+    __m256 eight = (__m256)v;
+#endif
+#if defined(__AVX2__)
+    __m128 four = _mm_max_ps(_mm256_extractf128_ps(eight, 1), _mm256_castps256_ps128(eight));
+    four = _mm_max_ps(_mm_movehl_ps(four, four), four);
+    return _mm_cvtss_f32(_mm_max_ss(_mm_movehdup_ps(four), four));
+#else
     float top = v[0];
     for (size_t lane = 1; lane < SS_LANES; lane++) top = v[lane] > top ? v[lane] : top;
     return top;
+#endif
 }
 
 #endif

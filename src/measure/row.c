@@ -125,7 +125,7 @@ static double spectral(ss_isa isa, const ss_row *row, const summed *s) {
 
 /* ---- theta and its certificate --------------------------------------------------------------------- */
 
-enum { QUICK_FROM = 128 /* shorter rows are sorted sooner than passed over */ };
+enum { QUICK_FROM = 96 /* shorter rows are sorted sooner than passed over */ };
 
 static ss_certificate certify(ss_isa isa, const ss_row *row, const summed *s, void *workspace) {
     return ss_certify(isa, row->weights, row->n, s->total, s->top, workspace);
@@ -142,8 +142,9 @@ static ss_theta_gap theta_gap(ss_isa isa, const ss_row *row, const summed *s, co
         gap.distance = certificate.gap;
         if (n == 2 * certificate.under + 1) return gap;
     }
-    gap.distance = 0;
-    if (n >= QUICK_FROM && ss_theta_quick(isa, row->weights, n, s->total, s->top, workspace)) return gap;
+    gap.distance =
+        n < QUICK_FROM ? (double)INFINITY : ss_theta_quick(isa, row->weights, n, s->total, s->top, workspace);
+    if (gap.distance < (double)INFINITY) return gap;
     double *atoms = (double *)((char *)workspace + ss_theta_solve_workspace(n));
     for (size_t i = 0; i < n; i++) atoms[i] = row->weights[i];
     ss_theta_solve(isa, atoms, n, budget, NULL, workspace, &gap);

@@ -33,10 +33,10 @@ void ss_theta_solve(ss_isa isa, const double *atoms, size_t n, uint64_t budget, 
                     void *workspace, ss_theta_gap *gap);
 size_t ss_theta_solve_workspace(size_t n);
 
-/* The quick way for rows with many atoms: no sort, a few passes, no proof but a hit. True when it found a
- * subset within total x SS_THETA_HIT of half; false says nothing. `largest` is the largest atom. Workspace as
- * above. */
-bool ss_theta_quick(ss_isa isa, const float *atoms, size_t n, double total, float largest, void *workspace);
+/* The quick way for rows with many atoms: no sort, a few passes. Returns the distance of the best subset: 0
+ * for one within total x SS_THETA_HIT of half, or what is proved of a row that a few heavy atoms decide;
+ * infinity says nothing. `largest` is the largest atom. Workspace as above. */
+double ss_theta_quick(ss_isa isa, const float *atoms, size_t n, double total, float largest, void *workspace);
 
 /* The upper end of the bracket. Near 1 a proof says no more than that theta is 1 to the tolerance. */
 static inline double ss_theta_upper(double theta, bool proved) {

@@ -9,7 +9,12 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_HEAVY = 64 /* atoms above total / 64: fewer than 64 */ };
+enum {
+    MOST_HEAVY = 64, /* atoms above total / 64: fewer than 64 */
+    MOST_MOVES = 20, /* single atoms that fill a side */
+    PAIRS = 16,      /* differences of neighbours that the last step signs */
+    MOST_TRIED = 12  /* heavy atoms whose combinations are all tried */
+};
 
 /* Sort 64 atoms, largest first. Float bits order as the values do; the last 6 bits make way for the place,
  * which makes keys distinct and costs nothing, as near-equal atoms may stand in any order. */
@@ -43,44 +48,127 @@ typedef struct parts {
     float fence[SS_THETA_BLOCK], heavy;
     float heavies[MOST_HEAVY];
     size_t heavy_count;
-    double *sums;  /* [blocks] */
-    uint8_t *open; /* [blocks] not taken yet */
+    const double *before; /* [blocks + 1][4] */
+    double total;         /* of all atoms */
+    double proved;        /* distance of the best cut if heavy atoms alone decide it, else infinite */
 } parts;
 
-/* What is left of `gap` after taking whole blocks that fit: those that close much of it, so that many blocks
- * stay open for single atoms; what is too small for the first pass may do for the second. */
-static double take_blocks(parts *p, double gap) {
-    memset(p->open, 1, p->blocks);
-    for (double share = 1.0 / 8; share > 1e-3; share /= 8)
-        for (size_t k = 0; k < p->blocks; k++) {
-            bool fits = p->open[k] && p->sums[k] <= gap && p->sums[k] >= share * gap;
-            gap -= fits ? p->sums[k] : 0;
-            p->open[k] &= !fits;
-        }
-    return gap;
+/* the sum of the first k blocks */
+static double sum_before(const parts *p, size_t k) {
+    const double *four = p->before + 4 * k;
+    return (four[0] + four[1]) + (four[2] + four[3]);
 }
 
-/* The largest open atom that fits, again and again, until at most `enough` is left. Each is lighter than the
- * one before, so none is taken twice. */
-static double take_atoms(const parts *p, double gap, double enough) {
-    float most = p->heavy;
-    while (gap > enough) {
-        most = fminf(nextafterf(most, 0), nextafterf((float)gap, 0));
-        float atom = SS_PICK_LEVEL(p->isa, ss_theta_fit)(p->atoms, p->n, p->fence, p->open, most);
-        if (!(atom > 0)) break;
-        gap -= atom, most = atom;
+/* Where to cut the row so that the blocks before the cut have at most `gap`, and one more would have more; or
+ * those behind it, if `behind`. What they have is taken off the gap. */
+static size_t take_blocks(const parts *p, bool behind, double *gap) {
+    double bulk = sum_before(p, p->blocks), most = behind ? bulk - *gap : *gap;
+    size_t under = 0, over = p->blocks + 1;
+    while (over - under > 1) {
+        size_t middle = (under + over) / 2;
+        if (sum_before(p, middle) <= most)
+            under = middle;
+        else
+            over = middle;
+    }
+    size_t cut = behind && under < p->blocks ? under + 1 : under;
+    *gap -= behind ? bulk - sum_before(p, cut) : sum_before(p, cut);
+    return cut * SS_THETA_BLOCK < p->n ? cut * SS_THETA_BLOCK : p->n;
+}
+
+/* The single atom that leaves the least, again and again, until at most `enough` is left. Atoms move from the
+ * open side of the cut to the filled one while it lacks something, and back while it has too much. On each
+ * side every atom is lighter than the one before, so none is moved twice. */
+static double move_atoms(const parts *p, size_t cut, bool behind, double gap, double enough) {
+    float most[2] = {p->heavy, p->heavy}, around[2];
+    for (int round = 0; fabs(gap) > enough && round < MOST_MOVES; round++) {
+        bool back = gap < 0, before = back != behind;
+        size_t begin = before ? 0 : cut, count = before ? cut : p->n - cut;
+        double want = fabs(gap);
+        SS_PICK_LEVEL(p->isa, ss_theta_around)
+        (p->atoms + begin, count, p->fence, (float)want, most[back], around);
+        bool one_way = 4 * (p->n - count) < p->n; /* too few on the other side to make up for too much */
+        bool under = around[0] > 0 && (one_way || want - around[0] <= around[1] - want);
+        float atom = under ? around[0] : around[1];
+        if (!(atom < INFINITY)) break;
+        gap += back ? atom : -atom;
+        most[back] = nextafterf(atom, 0);
     }
     return gap;
 }
 
-/* Fill one side with all but the reserve until at most `enough` misses of `gap`; returns what misses. */
-static double fill(parts *p, double gap, double enough) {
-    double bulk = 0;
+/* The least abs(signed sum) of the heavy atoms, from all combinations. */
+static double heavy_apart(const parts *p) {
+    double sums[1 << (MOST_TRIED - 1)], least = INFINITY;
+    size_t count = 1;
+    sums[0] = p->heavies[0];
+    for (size_t k = 1; k < p->heavy_count; k++, count *= 2)
+        for (size_t j = 0; j < count; j++) {
+            double sum = sums[j];
+            sums[j] = sum - p->heavies[k], sums[j + count] = sum + p->heavies[k];
+        }
+    for (size_t j = 0; j < count; j++) least = fmin(least, fabs(sums[j]));
+    return least;
+}
+
+/* What misses of `gap` after taking heavy atoms, mostly by greed. If more is left than the blocks can give, a
+ * few heavy atoms are set against each other as evenly as they can be; where all other atoms cannot make up
+ * for that, the best cut is found, and proved. */
+static double take_heavies(parts *p, double gap, double bulk) {
+    double sum = 0, left = gap;
     descend(p->heavies, p->heavy_count);
-    for (size_t k = 0; k < p->heavy_count; k++) gap -= p->heavies[k] <= gap ? p->heavies[k] : 0;
-    for (size_t k = 0; k < p->blocks; k++) bulk += p->sums[k];
+    for (size_t k = 0; k < p->heavy_count; k++) {
+        sum += p->heavies[k];
+        left -= p->heavies[k] <= left ? p->heavies[k] : 0;
+    }
+    if (left <= bulk || p->heavy_count > MOST_TRIED) return left;
+    double apart = heavy_apart(p), tail = p->total - sum;
+    if (apart >= tail) p->proved = 0.5 * (apart - tail);
+    return gap - 0.5 * (sum + apart);
+}
+
+/* Fill one side with all but the reserve until at most `enough` misses of `gap`; returns what misses. Where
+ * the open blocks had no atoms that fit, the others may. */
+static double fill(parts *p, double gap, double enough) {
+    double bulk = sum_before(p, p->blocks);
+    gap = take_heavies(p, gap, bulk);
     if (gap > 0.5 * bulk) gap = bulk - gap; /* the other side misses less */
-    return take_atoms(p, take_blocks(p, gap), enough);
+    if (gap < 0) return gap;
+    double left = gap;
+    for (int behind = 0; behind < 2; behind++) {
+        left = gap;
+        size_t cut = take_blocks(p, behind, &left);
+        left = move_atoms(p, cut, behind, left, enough);
+        if (fabs(left) <= enough) break;
+    }
+    return left;
+}
+
+/* Neighbours of the sorted reserve are set against each other, which leaves differences some 64 times
+ * smaller: so small that hits are dense among the signs of 16 of them. `sum` first becomes as small as they
+ * are, by the single atom next to it; then the differences of the heavier neighbours are signed against it.
+ */
+static bool sign_pairs(ss_isa isa, const double *x, size_t count, double sum, double limit) {
+    double items[PAIRS + 1];
+    for (; count > 2 * PAIRS + 1 && sum > *x; count--) sum = against(sum, *x++);
+    if (count % 2 == 0) sum = against(sum, *x++), count--;
+    size_t next = 0; /* the first atom below the sum */
+    for (size_t step = 64; step > 0; step /= 2)
+        if (next + step < count && x[next + step] >= sum) next += step;
+    if (next + 1 < count && against(sum, x[next + 1]) < against(sum, x[next])) next++;
+    sum = against(sum, x[next]);
+    /* those left of x[next] move up by one, so that pairs are where they were */
+    size_t pairs = count / 2, kept = 0;
+    for (size_t k = 0; k < pairs; k++) {
+        const double *pair = x + 2 * k + (2 * k >= next);
+        double difference = 2 * k + 1 == next ? pair[0] - pair[2] : pair[0] - pair[1];
+        if (k + PAIRS < pairs)
+            sum = against(sum, difference);
+        else
+            items[kept++] = difference;
+    }
+    items[kept] = sum;
+    return kept >= 6 && ss_signs_all(isa, items, kept + 1, limit) <= limit;
 }
 
 /* Nearly equal atoms cannot make up for a sum that is no multiple of them, but their gaps can: sign single
@@ -114,14 +202,16 @@ static bool sign_reserve(ss_isa isa, const double *reserve, size_t count, double
 
 enum { FEW = 13 /* atoms that close the gap by themselves if they are light enough */ };
 
-/* Find signs with abs(sum of signed atoms - offset) <= 2 hit. total is the sum of the atoms. */
-static bool sign_row(ss_isa isa, const float *atoms, size_t n, double total, double offset, double hit,
-                     void *workspace) {
+/* Find signs with abs(sum of signed atoms - offset) <= 2 hit and return 0. total is the sum of the atoms.
+ * Infinite where none were found, but what ss_theta_quick returns where no signs can come as near. */
+static double sign_row(ss_isa isa, const float *atoms, size_t n, double total, double offset, double hit,
+                       void *workspace) {
     ss_signs_lists *lists = workspace;
     parts p; /* not cleared: only what is written is read */
     p.isa = isa, p.atoms = atoms, p.n = n, p.blocks = (n + SS_THETA_BLOCK - 1) / SS_THETA_BLOCK;
-    p.sums = (double *)((char *)workspace + (sizeof *lists + 63) / 64 * 64);
-    p.open = (uint8_t *)(p.sums + p.blocks);
+    p.total = total, p.proved = INFINITY;
+    double *before = (double *)((char *)workspace + (sizeof *lists + 63) / 64 * 64);
+    p.before = before;
     float lightest[SS_THETA_RESERVE];
     double reserve[SS_THETA_RESERVE], reserve_sum = 0;
     SS_PICK_LEVEL(isa, ss_theta_lightest)(atoms, n, (float)(hit / 8), lightest);
@@ -131,18 +221,19 @@ static bool sign_row(ss_isa isa, const float *atoms, size_t n, double total, dou
         lightest[k] = lightest[k] < INFINITY ? lightest[k] : 0;
         count += lightest[k] > 0, reserve_sum += lightest[k];
     }
-    if (count < FEW) return false;
+    if (count < FEW) return INFINITY;
     sort_atoms(isa, lightest, reserve);
 
     p.heavy = (float)(total / MOST_HEAVY);
-    p.heavy_count = SS_PICK_LEVEL(isa, ss_theta_blocks)(atoms, n, p.fence, p.heavy, p.sums, p.heavies);
+    p.heavy_count = SS_PICK_LEVEL(isa, ss_theta_blocks)(atoms, n, p.fence, p.heavy, before, p.heavies);
     /* half of the reserve stays on the filled side, give or take what its signs change; what is neither heavy
      * nor in a block nor reserve stays on the other */
     double gap = fill(&p, 0.5 * (total - offset - reserve_sum), 0.1 * reserve_sum);
     double sum = fabs(2 * gap);
-    if (sum > reserve_sum) return false;
+    if (sum > reserve_sum) return p.proved;
     bool light = ss_signs_expected(reserve + count - FEW, FEW, 2 * hit) >= 40;
-    return sign_reserve(isa, reserve, count, sum, light ? FEW : count, 2 * hit, lists);
+    if (!light && count == SS_THETA_RESERVE && sign_pairs(isa, reserve, count, sum, 2 * hit)) return 0;
+    return sign_reserve(isa, reserve, count, sum, light ? FEW : count, 2 * hit, lists) ? 0 : INFINITY;
 }
 
 /* Nearly equal atoms: each side must have half of them. Two and two are set against each other, which leaves
@@ -153,11 +244,12 @@ static bool sign_gaps(ss_isa isa, const float *atoms, size_t n, float largest, d
     float *gaps = (float *)((char *)workspace + ss_theta_solve_workspace(n)) - half;
     double sum, odd = n % 2 ? atoms[n - 1] : 0;
     float least = SS_PICK_LEVEL(isa, ss_theta_fold)(atoms, n, half, gaps, &sum);
-    return largest <= 2 * least && odd <= sum && sign_row(isa, gaps, half, sum, odd, hit, workspace);
+    return largest <= 2 * least && odd <= sum && sign_row(isa, gaps, half, sum, odd, hit, workspace) == 0;
 }
 
-bool ss_theta_quick(ss_isa isa, const float *atoms, size_t n, double total, float largest, void *workspace) {
+double ss_theta_quick(ss_isa isa, const float *atoms, size_t n, double total, float largest,
+                      void *workspace) {
     double hit = 0.999 * SS_THETA_HIT * total;
-    if (largest * (double)n < 4 * total && sign_gaps(isa, atoms, n, largest, hit, workspace)) return true;
+    if (largest * (double)n < 4 * total && sign_gaps(isa, atoms, n, largest, hit, workspace)) return 0;
     return sign_row(isa, atoms, n, total, 0, hit, workspace);
 }

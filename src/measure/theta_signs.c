@@ -109,9 +109,11 @@ double ss_signs_expected(const double *items, size_t count, double limit) {
 
 enum {
     NODES = 2 * SS_SIGNS_ITEMS,
-    ALL_AT_ONCE = 14, /* items whose combinations the float kernel runs through */
-    FIXED = 4,        /* of them, items in one block of 16 sums */
-    FEWEST = 12       /* differencing stops here: fewer items save nothing */
+    ALL_AT_ONCE = SS_SIGNS_ALL, /* items whose combinations the float kernel runs through */
+    FIXED = 4,                  /* of them, items in one block of 16 sums */
+    OFFSETS = 6,                /* in the offsets of blocks */
+    SHIFTS = ALL_AT_ONCE - 1 - FIXED - OFFSETS,
+    FEWEST = 12 /* differencing stops here: fewer items save nothing */
 };
 /* Expected hits h leave odds of e^-h for a miss. Lists cost much more than the float kernel and than another
  * try. */
@@ -149,38 +151,54 @@ static bool may_difference(const queue *q, double limit) {
     return ldexp(limit, (int)count - 1) >= wanted * 2.5066282746310002 * sqrt(square);
 }
 
-/* every combination of up to ALL_AT_ONCE items in float32, in blocks of 16; the last item's sign is fixed */
+/* all signed sums of items[0..count); bit k of the place is the sign of items[k] */
+static void signed_sums(const double *items, size_t count, float *restrict sums) {
+    sums[0] = 0;
+    for (size_t k = 0, filled = 1; k < count; k++, filled *= 2) {
+        float item = (float)items[k], *restrict plus = sums + filled;
+        for (size_t j = 0; j < filled; j++) plus[j] = sums[j] + item;
+        for (size_t j = 0; j < filled; j++) sums[j] -= item;
+    }
+}
+
+/* the sum of items with the signs of `choice`, in double */
+static double sum_of_choice(const double *items, size_t count, size_t choice) {
+    double sum = 0;
+    for (size_t k = 0; k < count; k++) sum += choice >> k & 1 ? items[k] : -items[k];
+    return sum;
+}
+
+/* Every combination of up to ALL_AT_ONCE items in float32: sixteen sums of the first four, shifted by each
+ * sum of the last ones, offset by each sum of those between. The very last item's sign is fixed. */
 static double try_all(ss_isa isa, const double *items, size_t count, double limit, int8_t *signs) {
-    float base[1 << FIXED], offset[1 << (ALL_AT_ONCE - FIXED)];
-    for (size_t lane = 0; lane < 1u << FIXED; lane++) {
-        double sum = 0;
-        for (size_t k = 0; k < FIXED; k++) sum += lane >> k & 1 ? items[k] : -items[k];
-        base[lane] = (float)sum;
-    }
-    size_t offsets = 1;
-    offset[0] = (float)items[count - 1];
-    for (size_t k = FIXED; k + 1 < count; k++, offsets *= 2) {
-        float item = (float)items[k];
-        for (size_t j = 0; j < offsets; j++) {
-            float middle = offset[j];
-            offset[j] = middle - item, offset[j + offsets] = middle + item;
+    float base[1 << FIXED], shifted[1 << FIXED], offset[1 << OFFSETS], shifts[1 << SHIFTS];
+    const size_t fixed = 1 << FIXED, free_items = count - 1 - FIXED;
+    const size_t middle = free_items < OFFSETS ? free_items : OFFSETS, last = free_items - middle;
+    const size_t offsets = (size_t)1 << middle;
+    signed_sums(items, FIXED, base);
+    signed_sums(items + FIXED, middle, offset);
+    signed_sums(items + FIXED + middle, last, shifts);
+    for (size_t shift = 0; shift < (size_t)1 << last; shift++) {
+        const size_t high = shift << (FIXED + middle) | (size_t)1 << (count - 1);
+        for (size_t k = 0; k < fixed; k++) shifted[k] = base[k] + (shifts[shift] + (float)items[count - 1]);
+        for (size_t from = 0; from < offsets;) {
+            size_t hit = SS_PICK_LEVEL(isa, ss_theta_hit)(shifted, offset + from, offsets - from,
+                                                          (float)(0.98 * limit));
+            if (hit >= (offsets - from) * fixed) break;
+            size_t choice = high | ((from << FIXED) + hit);
+            double sum = sum_of_choice(items, count, choice);
+            if (fabs(sum) <= limit) {
+                for (size_t k = 0; signs && k < count; k++) signs[k] = choice >> k & 1 ? 1 : -1;
+                return fabs(sum);
+            }
+            from += hit / fixed + 1;
         }
-    }
-    size_t from = 0, blocks = 1u << FIXED;
-    while (from < offsets) {
-        size_t hit =
-            SS_PICK_LEVEL(isa, ss_theta_hit)(base, offset + from, offsets - from, (float)(0.98 * limit));
-        if (hit >= (offsets - from) * blocks) break;
-        size_t choice = (from + hit / blocks) << FIXED | hit % blocks | (size_t)1 << (count - 1);
-        double sum = 0;
-        for (size_t k = 0; k < count; k++) sum += choice >> k & 1 ? items[k] : -items[k];
-        if (fabs(sum) <= limit) {
-            for (size_t k = 0; signs && k < count; k++) signs[k] = choice >> k & 1 ? 1 : -1;
-            return fabs(sum);
-        }
-        from += hit / blocks + 1;
     }
     return INFINITY;
+}
+
+double ss_signs_all(ss_isa isa, const double *items, size_t count, double limit) {
+    return try_all(isa, items, count, limit, NULL);
 }
 
 double ss_signs_seek(ss_isa isa, const double *items, size_t count, double limit, ss_signs_lists *lists,

@@ -10,6 +10,7 @@
 
 enum {
     SS_SIGNS_ITEMS = 128, /* most items of ss_signs_seek */
+    SS_SIGNS_ALL = 18,    /* most items of ss_signs_all */
     SS_SIGNS_HALF = 13,   /* most items of a list of all signed sums */
     SS_SIGNS_LISTS = 2 * SS_SIGNS_HALF
 };
@@ -35,6 +36,10 @@ double ss_signs_nearest(ss_isa isa, const ss_signs_lists *lists, double c, doubl
  * count <= SS_SIGNS_ITEMS. Returns the least abs(sum) seen, possibly infinite; `signs` optional. */
 double ss_signs_seek(ss_isa isa, const double *items, size_t count, double limit, ss_signs_lists *lists,
                      int8_t *signs);
+
+/* Try all signs of 6 to SS_SIGNS_ALL items for an abs(sum) <= limit; returns it, or infinity. As sums are
+ * looked at sixteen at once and a hit ends it, the time depends on how dense hits are, not on the count. */
+double ss_signs_all(ss_isa isa, const double *items, size_t count, double limit);
 
 /* How many signed sums within +-limit of zero to expect of `count` items, from their variance. */
 double ss_signs_expected(const double *items, size_t count, double limit);

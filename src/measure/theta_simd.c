@@ -50,40 +50,56 @@ void SS_AT_LEVEL(ss_theta_lightest)(const float *atoms, size_t n, float floor, f
     }
 }
 
+/* Add the lanes of both to sums[4], by lane number mod 4. */
+static inline void fold_lanes(double *sums, vd a, vd b) {
+#if defined(__AVX512F__)
+    vd both = a + b;
+    _mm256_storeu_pd(
+        sums, _mm256_add_pd(_mm512_castpd512_pd256((__m512d)both), _mm512_extractf64x4_pd((__m512d)both, 1)));
+#elif defined(__AVX2__)
+    _mm256_storeu_pd(sums, (__m256d)(a + b));
+#else
+    sums[0] = a[0], sums[1] = a[1], sums[2] = b[0], sums[3] = b[1];
+#endif
+}
+
 size_t SS_AT_LEVEL(ss_theta_blocks)(const float *atoms, size_t n, const float *fence, float heavy,
-                                    double *sums, float *heavies) {
+                                    double *before, float *heavies) {
     const vf most = vf_all(heavy), zero = vf_all(0);
-    vf low[PARTS];
-    for (size_t part = 0; part < PARTS; part++) low[part] = vf_load(fence + part * SS_LANES);
+    vf fences[PARTS];
+    vd low = vd_all(0), high = low;
+    for (size_t part = 0; part < PARTS; part++) fences[part] = vf_load(fence + part * SS_LANES);
     size_t count = 0;
+    fold_lanes(before, low, high);
     for (size_t i = 0; i < n; i += SS_THETA_BLOCK) {
-        vd sum = vd_all(0);
         for (size_t part = 0; part < PARTS; part++) {
             vf x = load_part(atoms, n, i + part * SS_LANES);
-            vi mine = x > low[part], large = x > most;
+            vi mine = x > fences[part], large = x > most;
             for (unsigned bits = vi_bits(mine & large); bits; bits &= bits - 1)
                 heavies[count++] = atoms[i + part * SS_LANES + (size_t)__builtin_ctz(bits)];
             x = vf_pick(mine & ~large, x, zero);
-            sum += vd_low(x) + vd_high(x);
+            low += vd_low(x), high += vd_high(x);
         }
-        sums[i / SS_THETA_BLOCK] = vd_sum(sum);
+        before += 4;
+        fold_lanes(before, low, high);
     }
     return count;
 }
 
-float SS_AT_LEVEL(ss_theta_fit)(const float *atoms, size_t n, const float *fence, const uint8_t *open,
-                                float most) {
-    const vf limit = vf_all(most), zero = vf_all(0);
-    vf low[PARTS], largest = zero;
-    for (size_t part = 0; part < PARTS; part++) low[part] = vf_load(fence + part * SS_LANES);
-    for (size_t i = 0; i < n; i += SS_THETA_BLOCK) {
-        if (!open[i / SS_THETA_BLOCK]) continue;
+void SS_AT_LEVEL(ss_theta_around)(const float *atoms, size_t n, const float *fence, float want, float most,
+                                  float *around) {
+    const vf wanted = vf_all(want < most ? want : most), limit = vf_all(most), zero = vf_all(0),
+             none = vf_all(INFINITY);
+    vf fences[PARTS], below = zero, above = none;
+    for (size_t part = 0; part < PARTS; part++) fences[part] = vf_load(fence + part * SS_LANES);
+    for (size_t i = 0; i < n; i += SS_THETA_BLOCK)
         for (size_t part = 0; part < PARTS; part++) {
             vf x = load_part(atoms, n, i + part * SS_LANES);
-            largest = vf_max(largest, vf_pick((x > low[part]) & (x <= limit), x, zero));
+            vi mine = (x > fences[part]) & (x <= limit), under = x <= wanted;
+            below = vf_max(below, vf_pick(mine & under, x, zero));
+            above = vf_min(above, vf_pick(mine & ~under, x, none));
         }
-    }
-    return vf_top(largest);
+    around[0] = vf_top(below), around[1] = -vf_top(-above);
 }
 
 void SS_AT_LEVEL(ss_theta_rank)(const int32_t *keys, int32_t *rank) {
@@ -98,16 +114,32 @@ void SS_AT_LEVEL(ss_theta_rank)(const int32_t *keys, int32_t *rank) {
     memcpy(rank, above, sizeof above);
 }
 
+static inline vf vf_abs(vf x) {
+    return (vf)((vi)x & INT32_MAX);
+}
+
+/* the lanes of the block's sums that are within `most` of zero, as bits */
+static inline unsigned hits_of_block(const vf *sums, float offset, vf most) {
+    unsigned bits = 0;
+    for (size_t part = 0; part < PARTS; part++)
+        bits |= vi_bits(vf_abs(sums[part] + offset) <= most) << (part * SS_LANES);
+    return bits;
+}
+
+/* Few blocks have a hit: four at a time are only looked at for their least sum. */
 size_t SS_AT_LEVEL(ss_theta_hit)(const float *base, const float *offset, size_t count, float limit) {
-    const vf most = vf_all(limit), least = vf_all(-limit);
+    const vf most = vf_all(limit);
     vf sums[PARTS];
     for (size_t part = 0; part < PARTS; part++) sums[part] = vf_load(base + part * SS_LANES);
-    for (size_t j = 0; j < count; j++) {
-        unsigned bits = 0;
-        for (size_t part = 0; part < PARTS; part++) {
-            vf x = sums[part] + offset[j];
-            bits |= vi_bits((x <= most) & (x >= least)) << (part * SS_LANES);
-        }
+    size_t j = 0;
+    for (; j + 4 <= count; j += 4) {
+        vf least = vf_all(INFINITY);
+        for (size_t part = 0; part < PARTS; part++)
+            for (size_t k = 0; k < 4; k++) least = vf_min(least, vf_abs(sums[part] + offset[j + k]));
+        if (vi_bits(least <= most)) break;
+    }
+    for (; j < count; j++) {
+        unsigned bits = hits_of_block(sums, offset[j], most);
         if (bits) return j * SS_THETA_BLOCK + (size_t)__builtin_ctz(bits);
     }
     return count * SS_THETA_BLOCK;

@@ -27,17 +27,19 @@ SS_DECLARE_LEVELS(float, ss_theta_fold,
 SS_DECLARE_LEVELS(void, ss_theta_lightest,
                   (const float *atoms /* [n] */, size_t n, float floor, float *lightest /* [4][16] */))
 
-/* Sum of every block, leaving out atoms at or below their column's fence and atoms above `heavy`. The latter
- * go to heavies[], whose count is returned; it must hold all atoms above `heavy`. */
+/* Running sums over the blocks, leaving out atoms at or below their column's fence and atoms above `heavy`:
+ * the four numbers before[k] add up to the sum of the first k blocks. (Four, as adding lanes up costs more
+ * than all else here, and few of the sums are asked for.) The heavy atoms go to heavies[], whose count is
+ * returned; it must hold all atoms above `heavy`. */
 SS_DECLARE_LEVELS(size_t, ss_theta_blocks,
                   (const float *atoms /* [n] */, size_t n, const float *fence /* [16] */, float heavy,
-                   double *sums /* [ceil(n / 16)] */, float *heavies))
+                   double *before /* [ceil(n / 16) + 1][4] */, float *heavies))
 
-/* The largest atom of the open blocks (open[block] != 0) that is above its column's fence and at most `most`;
- * 0 where there is none. */
-SS_DECLARE_LEVELS(float, ss_theta_fit,
-                  (const float *atoms /* [n] */, size_t n, const float *fence /* [16] */, const uint8_t *open,
-                   float most))
+/* The atoms above their column's fence and at most `most` next to `want`: around[0] is the largest up to it
+ * or 0, around[1] the least above it or infinity. */
+SS_DECLARE_LEVELS(void, ss_theta_around,
+                  (const float *atoms /* [n] */, size_t n, const float *fence /* [16] */, float want,
+                   float most, float *around /* [2] */))
 
 /* rank[i] = how many of the 64 distinct keys are larger than keys[i] */
 SS_DECLARE_LEVELS(void, ss_theta_rank, (const int32_t *keys /* [64] */, int32_t *rank /* [64] */))

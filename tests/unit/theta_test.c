@@ -286,7 +286,7 @@ static void odd_integers_are_never_halved(void **state) {
             atoms[0] += fmod(sum_of(atoms, n), 2) == 0;
             double total = sum_of(atoms, n);
             for (size_t i = 0; i < n; i++) weights[i] = (float)atoms[i];
-            assert_false(ss_theta_quick(isa, weights, n, total, 1000, workspace));
+            assert_true(ss_theta_quick(isa, weights, n, total, 1000, workspace) == INFINITY);
             ss_row_measures m = measure(isa, atoms, n, true);
             assert_true(m.theta_exact);
             assert_true(fabs(m.theta - (1 - 1 / total / total)) < 1e-15);
