@@ -86,8 +86,9 @@ void SS_AT_LEVEL(ss_row_poles)(const float *weights, size_t n, double x, double 
     vd values = vd_all(0), slopes = values, at = vd_all(x);
     size_t i = 0;
     for (; i + 2 * SS_LANES <= n; i += 2 * SS_LANES) {
-        vf one = vf_load(weights + i), two = vf_load(weights + i + SS_LANES);
-        add_poles(vd_low(one), vd_high(one), vd_low(two), vd_high(two), at, &values, &slopes);
+        const float *w = weights + i;
+        add_poles(vd_from(w), vd_from(w + SS_LANES / 2), vd_from(w + SS_LANES), vd_from(w + 3 * SS_LANES / 2),
+                  at, &values, &slopes);
     }
     for (; i < n; i += SS_LANES) {
         vf one = n - i >= SS_LANES ? vf_load(weights + i) : vf_load_tail(weights + i, n - i, 0);
@@ -140,17 +141,17 @@ static inline size_t store_picked(float *to, vf w, unsigned bits) {
 size_t SS_AT_LEVEL(ss_row_pick)(const float *weights, size_t n, float low, float high, float *picked,
                                 double *above, size_t *count_above) {
     vf least = vf_all(low), most = vf_all(high), zero = vf_all(0);
-    vd sum = vd_all(0);
+    vd sum_low = vd_all(0), sum_high = sum_low;
     size_t count = 0, over_count = 0;
     for (size_t i = 0; i < n; i += SS_LANES) {
         vf w = n - i >= SS_LANES ? vf_load(weights + i) : vf_load_tail(weights + i, n - i, -1);
         vi larger = w > most;
         vf over = vf_pick(larger, w, zero);
-        sum += vd_low(over) + vd_high(over);
+        sum_low += vd_low(over), sum_high += vd_high(over);
         over_count += (size_t)__builtin_popcount(vi_bits(larger));
         count += store_picked(picked + count, w, vi_bits((w > least) & ~larger));
     }
-    *above = vd_sum(sum);
+    *above = vd_sum(sum_low + sum_high);
     *count_above = over_count;
     return count;
 }
