@@ -123,6 +123,17 @@ static inline vd vd_high(vf v) {
 #endif
 }
 
+/* half a vector of floats as doubles: dearer than half of a loaded vector only in loads */
+static inline vd vd_from(const float *from) {
+#if defined(__AVX512F__)
+    return (vd)_mm512_cvtps_pd(_mm256_loadu_ps(from));
+#elif defined(__AVX2__)
+    return (vd)_mm256_cvtps_pd(_mm_loadu_ps(from));
+#else
+    return (vd){from[0], from[1]};
+#endif
+}
+
 /* sums and maxima over the lanes, in a fixed order */
 static inline double vd_sum(vd v) {
 #if defined(__AVX512F__)

@@ -4,10 +4,14 @@
 #include "measure/row_simd.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
-enum { FEW = 24 /* weights that are quicker sorted than cut again */ };
+enum {
+    FEW = 24,  /* weights that are quicker sorted than cut again */
+    HEAVY = 64 /* weights above total / 64 are looked at first */
+};
 
 static void descend(float *weights, size_t count) {
     for (size_t i = 1; i < count; i++) {
@@ -42,29 +46,49 @@ static void narrow(ss_isa isa, const float *weights, size_t n, double need, floa
     }
 }
 
+/* Sums of larger weights, taken up one by one until they pass half. */
+typedef struct climb {
+    double half, sum, gap;
+    size_t under;
+} climb;
+
+/* Take up weights[0..count), each below those so far. True once half is passed. */
+static bool go_up(climb *c, float *weights, size_t count) {
+    descend(weights, count);
+    for (size_t k = 0; k < count && c->sum < c->half; k++) {
+        c->sum += weights[k];
+        c->under += c->sum < c->half;
+        c->gap = fmin(c->gap, fabs(c->half - c->sum));
+    }
+    return c->sum >= c->half;
+}
+
 ss_certificate ss_certify(ss_isa isa, const float *weights, size_t n, double total, float largest,
                           float *picked) {
-    double half = 0.5 * total, sum = 0, above;
-    if (largest >= half) return (ss_certificate){.gap = largest - half, .under = 0};
-    /* weights up to total / 2n weigh half at most: the one sought is above */
+    climb c = {.half = 0.5 * total, .gap = INFINITY};
+    if (largest >= c.half) return (ss_certificate){.gap = largest - c.half, .under = 0};
+    /* weights up to total / 2n weigh half at most: the one sought is above. Those above total / HEAVY are
+     * fewer than HEAVY, and often weigh half together. */
     float low = (float)(total / (2.0 * (double)n) * (1 - 1e-6)), high = largest;
+    float heavy = fmaxf(low, (float)(total / HEAVY));
+    double above;
+    size_t count_above,
+        count = SS_PICK_LEVEL(isa, ss_row_pick)(weights, n, heavy, high, picked, &above, &count_above);
+    if (go_up(&c, picked, count)) return (ss_certificate){.gap = c.gap, .under = c.under};
+    if (count) high = heavy;
     float *to = picked, *other = picked + n + SS_ROW_PAD;
     const float *from = weights;
-    size_t count = n, larger = 0, count_above;
+    count = n;
+    c.sum = 0, c.under = 0; /* they are still in from[] */
     do {
-        narrow(isa, from, count, half - sum, &low, &high);
+        narrow(isa, from, count, c.half - c.sum, &low, &high);
         count = SS_PICK_LEVEL(isa, ss_row_pick)(from, count, low, high, to, &above, &count_above);
-        sum += above, larger += count_above;
+        c.sum += above, c.under += count_above;
         float *filled = to;
         to = other, other = filled, from = filled;
     } while (count > FEW && nextafterf(low, high) < high);
-    descend(other, count);
     /* the largest so far weigh less than half; one more, and one more, until they do not */
-    double gap = larger ? fabs(half - sum) : INFINITY;
-    for (size_t k = 0; k < count && sum < half; k++) {
-        sum += other[k];
-        larger += sum < half;
-        gap = fmin(gap, fabs(half - sum));
-    }
-    return (ss_certificate){.gap = gap, .under = larger};
+    if (c.under) c.gap = fmin(c.gap, fabs(c.half - c.sum));
+    go_up(&c, other, count);
+    return (ss_certificate){.gap = c.gap, .under = c.under};
 }

@@ -76,51 +76,110 @@ static double entropy(const ss_row *row, const summed *s) {
 
 /* ---- the norms of diag(p) - p p^T ------------------------------------------------------------------ */
 
-/* sum over all atoms but the largest of w / (x - w), and of w / (x - w)^2 */
-static void poles(ss_isa isa, const ss_row *row, size_t key, double x, double *value, double *slope) {
-    *value = *slope = 0;
-    SS_PICK_LEVEL(isa, ss_row_poles)(row->weights, key, x, value, slope);
-    SS_PICK_LEVEL(isa, ss_row_poles)(row->weights + key + 1, row->n - key - 1, x, value, slope);
+/* sum over atoms of w / (x - w), and of w / (x - w)^2 */
+typedef struct poles {
+    double value, slope;
+} poles;
+
+/* over all atoms but the largest */
+static poles poles_of_row(ss_isa isa, const ss_row *row, size_t key, double x) {
+    poles p = {0, 0};
+    SS_PICK_LEVEL(isa, ss_row_poles)(row->weights, key, x, &p.value, &p.slope);
+    SS_PICK_LEVEL(isa, ss_row_poles)(row->weights + key + 1, row->n - key - 1, x, &p.value, &p.slope);
+    return p;
+}
+
+/* What stands for the row right of its second largest weight: the atoms near it, and the tail as two poles, 0
+ * and `mean`, that have the tail's sums of w, w^2 and w^3 (a Gauss-Radau rule). What that misses of the whole
+ * row was measured at `at`, and `off` is added on that account. */
+typedef struct few_poles {
+    ss_isa isa;
+    const float *near; /* [count] */
+    size_t count;
+    double at_zero, at_mean, mean;
+    poles off;
+    double at;
+} few_poles;
+
+static poles poles_of_few(const few_poles *f, double x) {
+    double a = 1 / x, b = 1 / (x - f->mean);
+    poles p = {f->at_zero * a + f->at_mean * b + f->off.value - f->off.slope * (x - f->at),
+               f->at_zero * a * a + f->at_mean * b * b + f->off.slope};
+    SS_PICK_LEVEL(f->isa, ss_row_poles)(f->near, f->count, x, &p.value, &p.slope);
+    return p;
 }
 
 /* A step of Newton's method on 1 / value - (top - x) / top. That function is concave and increasing right of
  * the second largest weight, so from the left of its root the steps rise to it and never pass it. */
-static double newton_step(double top, double x, double value, double slope) {
-    double u = 1 / value - (top - x) / top;
-    return -u / (slope / (value * value) + 1 / top);
+static double newton_step(double top, double x, poles p) {
+    double square = p.value * p.value;
+    return (square * (top - x) - p.value * top) / (p.slope * top + square);
 }
 
-/* The root for two poles, the second largest weight and the mean of the others: left of the true root,
- * because w / (x - w) is convex in w. */
-static double first_guess(double top, double second, double others, double mean) {
-    double x = 2 * top * second / (top + second);
-    for (int step = 0; step < 3; step++) {
-        double a = 1 / (x - second), b = 1 / (x - mean);
-        double value = second * a + others * b, slope = second * a * a + others * b * b;
-        x += newton_step(top, x, value, slope);
-    }
-    return x;
-}
-
-/* Largest eigenvalue of diag(w) - w w^T / total, times total: the root of sum w / (w - x) = 0 between the
- * second largest and the largest weight. */
-static double spectral(ss_isa isa, const ss_row *row, const summed *s) {
-    double top = s->top, second = s->rest.largest;
-    if (!(second > 0) || second == top) return second;
-    double others = fmax(s->rest.sum - second, 0), square = fmax(s->rest.square - second * second, 0);
-    double mean = others > 0 ? fmin(square / others, second) : 0;
-    double x = first_guess(top, second, others, mean);
+/* The root for the few poles, from x on, by steps until one is within `close` of the room it has. */
+static double root_of_few(const few_poles *f, double second, double top, double x, double close) {
     for (int round = 0; round < 60; round++) {
         if (!(x > second)) x = second + 1e-15 * second;
         if (!(x < top)) return top;
-        double value, slope;
-        poles(isa, row, s->key, x, &value, &slope);
-        double step = newton_step(top, x, value, slope), room = fmin(x - second, top - x);
+        double step = newton_step(top, x, poles_of_few(f, x)), room = fmin(x - second, top - x);
         x += step;
-        if (step * step <= 1e-16 * x * room || fabs(step) <= 1e-15 * x)
-            break; /* the next step is as the square */
+        if (fabs(step) <= close * room || fabs(step) <= 1e-15 * x) break;
     }
     return fmin(fmax(x, second), top);
+}
+
+enum { NEAR = 64 /* atoms that stand for themselves */ };
+/* A step of Newton's method is as the square of the one before: after these, the next changes nothing, or
+ * less than the pass over the row will. */
+static const double SETTLED = 1e-8, NEARLY = 0.05;
+
+/* Atoms above second / 16, or all of a short row, into near[]. Where they are too many only the second
+ * largest is left. */
+static few_poles gather(ss_isa isa, const ss_row *row, const summed *s, float *near) {
+    float second = s->rest.largest, low = row->n <= NEAR ? 0 : second / 16;
+    double above;
+    size_t count_above;
+    few_poles f = {.isa = isa, .near = near};
+    f.count =
+        SS_PICK_LEVEL(isa, ss_row_pick)(row->weights, row->n, low, INFINITY, near, &above, &count_above);
+    if (f.count <= NEAR)
+        near[SS_PICK_LEVEL(isa, ss_row_find)(near, f.count, s->top)] = near[f.count - 1], f.count--;
+    else
+        near[0] = second, f.count = 1;
+    if (f.count > 1 && low == 0) return f;
+    ss_row_sums sums = {0};
+    SS_PICK_LEVEL(isa, ss_row_add)(near, NULL, 0, f.count, &sums);
+    double sum = fmax(s->rest.sum - sums.sum, 0), square = fmax(s->rest.square - sums.square, 0);
+    double cube = s->rest.cube - sums.cube;
+    f.mean = cube > 0 ? fmin(cube / square, second) : 0;
+    f.at_mean = f.mean > 0 ? fmin(square / f.mean, sum) : 0;
+    f.at_zero = sum - f.at_mean;
+    return f;
+}
+
+/* Largest eigenvalue of diag(w) - w w^T / total, times total: the root of sum w / (w - x) = 0 between the
+ * second largest and the largest weight. A few poles give it nearly; a pass over the row at that place says
+ * what they miss, which hardly varies around it. */
+static double spectral(ss_isa isa, const ss_row *row, const summed *s, float *near) {
+    double top = s->top, second = s->rest.largest;
+    if (!(second > 0) || second == top) return second;
+    few_poles few = gather(isa, row, s, near);
+    bool whole = few.at_zero + few.at_mean == 0;
+    double x = 2 * top * second / (top + second);
+    x = root_of_few(&few, second, top, x, whole ? SETTLED : NEARLY);
+    for (int round = 0; round < 60 && !whole && x > second && x < top; round++) {
+        few.off = (poles){0, 0};
+        poles all = poles_of_row(isa, row, s->key, x), known = poles_of_few(&few, x);
+        few.off = (poles){all.value - known.value, all.slope - known.slope}, few.at = x;
+        double next = x + newton_step(top, x, all);
+        next = root_of_few(&few, second, top, next, SETTLED);
+        double step = next - x;
+        /* powers up to w^3 are right, so what is missed falls at least as x^-4, and its slope as x^-5 */
+        double bent = 4 * fabs(few.off.slope) * step * step / x;
+        x = next;
+        if (bent <= 1e-16 * x * all.slope || fabs(step) <= 1e-15 * x) break;
+    }
+    return x;
 }
 
 /* ---- theta and its certificate --------------------------------------------------------------------- */
@@ -181,13 +240,14 @@ static void measure_single(unsigned which, ss_row_measures *out) {
     if (which & SS_ROW_JACOBIANS) out->jac_2 = out->jac_inf = out->jac_frob = 0;
 }
 
-static void measure_jacobians(ss_isa isa, const ss_row *row, const summed *s, ss_row_measures *out) {
+static void measure_jacobians(ss_isa isa, const ss_row *row, const summed *s, float *near,
+                              ss_row_measures *out) {
     double p = s->p, q = s->q, scale = 1 / s->total;
     double square = s->rest.square * scale * scale, cube = s->rest.cube * scale * scale * scale;
     /* p (1 - p) grows up to 1/2, and no other atom is above 1 - p: the largest gives the largest row sum */
     out->jac_inf = 2 * p * q;
     out->jac_frob = sqrt(p * p * (q * q + square) + square * (1 + p * p + square) - 2 * cube);
-    out->jac_2 = spectral(isa, row, s) * scale;
+    out->jac_2 = spectral(isa, row, s, near) * scale;
 }
 
 void ss_row_measure(ss_isa isa, const ss_row *row, unsigned which, uint64_t theta_budget, void *workspace,
@@ -202,7 +262,7 @@ void ss_row_measure(ss_isa isa, const ss_row *row, unsigned which, uint64_t thet
         out->entropy_norm = out->entropy / log((double)row->n);
     }
     if (which & SS_ROW_P_MAX) out->p_max = s.p, out->p_max_key = s.key;
-    if (which & SS_ROW_JACOBIANS) measure_jacobians(isa, row, &s, out);
+    if (which & SS_ROW_JACOBIANS) measure_jacobians(isa, row, &s, workspace, out);
     ss_certificate certificate, *known = NULL;
     if (which & SS_ROW_CERT) {
         certificate = certify(isa, row, &s, workspace);

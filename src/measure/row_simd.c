@@ -3,6 +3,7 @@
 
 #include "math/simd.h"
 
+#include <float.h>
 #include <math.h>
 
 size_t SS_AT_LEVEL(ss_row_find)(const float *weights, size_t n, float weight) {
@@ -41,26 +42,43 @@ static inline void add_half(half *h, vd w, vd shift) {
     h->score += w * shift;
 }
 
-static inline vf shift_of(const float *scores, size_t i, size_t count, vf w, float max) {
-    vf s = count >= SS_LANES ? vf_load(scores + i) : vf_load_tail(scores + i, count, max);
-    return vf_pick(w > 0, s, vf_all(max));
+/* The larger; b where a is no number. */
+static inline vd vd_max(vd a, vd b) {
+#if defined(__AVX512F__)
+    return (vd)_mm512_max_pd((__m512d)a, (__m512d)b);
+#elif defined(__AVX2__)
+    return (vd)_mm256_max_pd((__m256d)a, (__m256d)b);
+#else
+    vl larger = a > b;
+    return (vd)((larger & (vl)a) | (~larger & (vl)b));
+#endif
+}
+
+/* Scores less the largest. One that is minus infinity has weight 0; any finite number will do in its place.
+ */
+static inline vd shift_from(const float *scores, vd max) {
+    return vd_max(vd_from(scores), vd_all(-DBL_MAX / 2)) - max;
 }
 
 void SS_AT_LEVEL(ss_row_add)(const float *weights, const float *scores, float max, size_t n,
                              ss_row_sums *sums) {
+    enum { HALF = SS_LANES / 2 };
     half low = {vd_all(0), vd_all(0), vd_all(0), vd_all(0)}, high = low;
     vf top = vf_all(0);
-    vd from = vd_all(max);
-    for (size_t i = 0; i < n; i += SS_LANES) {
-        vf w = n - i >= SS_LANES ? vf_load(weights + i) : vf_load_tail(weights + i, n - i, 0);
-        vd low_shift = vd_all(0), high_shift = low_shift;
-        if (scores) {
-            vf s = shift_of(scores, i, n - i, w, max);
-            low_shift = vd_low(s) - from, high_shift = vd_high(s) - from;
-        }
+    const vd from = vd_all(max), none = vd_all(0);
+    size_t i = 0;
+    for (; i + SS_LANES <= n; i += SS_LANES) {
+        const float *w = weights + i, *s = scores ? scores + i : w;
+        top = vf_max(top, vf_load(w));
+        add_half(&low, vd_from(w), scores ? shift_from(s, from) : none);
+        add_half(&high, vd_from(w + HALF), scores ? shift_from(s + HALF, from) : none);
+    }
+    if (i < n) {
+        vf w = vf_load_tail(weights + i, n - i, 0), s = vf_all(max);
+        if (scores) s = vf_pick(w > 0, vf_load_tail(scores + i, n - i, max), s);
         top = vf_max(top, w);
-        add_half(&low, vd_low(w), low_shift);
-        add_half(&high, vd_high(w), high_shift);
+        add_half(&low, vd_low(w), vd_low(s) - from);
+        add_half(&high, vd_high(w), vd_high(s) - from);
     }
     sums->sum += vd_sum(low.sum + high.sum);
     sums->square += vd_sum(low.square + high.square);
@@ -86,8 +104,9 @@ void SS_AT_LEVEL(ss_row_poles)(const float *weights, size_t n, double x, double 
     vd values = vd_all(0), slopes = values, at = vd_all(x);
     size_t i = 0;
     for (; i + 2 * SS_LANES <= n; i += 2 * SS_LANES) {
-        vf one = vf_load(weights + i), two = vf_load(weights + i + SS_LANES);
-        add_poles(vd_low(one), vd_high(one), vd_low(two), vd_high(two), at, &values, &slopes);
+        const float *w = weights + i;
+        add_poles(vd_from(w), vd_from(w + SS_LANES / 2), vd_from(w + SS_LANES), vd_from(w + 3 * SS_LANES / 2),
+                  at, &values, &slopes);
     }
     for (; i < n; i += SS_LANES) {
         vf one = n - i >= SS_LANES ? vf_load(weights + i) : vf_load_tail(weights + i, n - i, 0);
@@ -140,17 +159,17 @@ static inline size_t store_picked(float *to, vf w, unsigned bits) {
 size_t SS_AT_LEVEL(ss_row_pick)(const float *weights, size_t n, float low, float high, float *picked,
                                 double *above, size_t *count_above) {
     vf least = vf_all(low), most = vf_all(high), zero = vf_all(0);
-    vd sum = vd_all(0);
+    vd sum_low = vd_all(0), sum_high = sum_low;
     size_t count = 0, over_count = 0;
     for (size_t i = 0; i < n; i += SS_LANES) {
         vf w = n - i >= SS_LANES ? vf_load(weights + i) : vf_load_tail(weights + i, n - i, -1);
         vi larger = w > most;
         vf over = vf_pick(larger, w, zero);
-        sum += vd_low(over) + vd_high(over);
+        sum_low += vd_low(over), sum_high += vd_high(over);
         over_count += (size_t)__builtin_popcount(vi_bits(larger));
         count += store_picked(picked + count, w, vi_bits((w > least) & ~larger));
     }
-    *above = vd_sum(sum);
+    *above = vd_sum(sum_low + sum_high);
     *count_above = over_count;
     return count;
 }

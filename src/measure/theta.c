@@ -273,12 +273,12 @@ static bool seek(search *s) {
 
 static bool run(search *s, uint64_t budget) {
     if (close_by_windows(s, 0)) return true;
-    bool one_leaf = s->n <= SS_SIGNS_LISTS;
+    bool one_leaf = s->n <= SS_SIGNS_LISTS + 1; /* the heaviest is always taken */
     if (!one_leaf && branch_and_bound(s, 0, budget < FIRST_LOOK ? budget : FIRST_LOOK)) return true;
     bool dense = ss_signs_expected(s->atoms, s->n, 2 * s->hit) >= 12;
     if ((!one_leaf || dense) && seek(s)) return true;
     if (s->distance <= s->tolerated) return true; /* not worth a search */
-    bool seen = branch_and_bound(s, one_leaf ? s->n : s->n <= SHORT ? SS_SIGNS_LISTS : LEAF, budget);
+    bool seen = branch_and_bound(s, one_leaf ? s->n - 1 : s->n <= SHORT ? SS_SIGNS_LISTS : LEAF, budget);
     return seen || s->distance <= s->tolerated;
 }
 

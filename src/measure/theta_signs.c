@@ -215,8 +215,10 @@ double ss_signs_seek(ss_isa isa, const double *items, size_t count, double limit
     if (left > FIXED && left <= ALL_AT_ONCE) {
         best = try_all(isa, rest, left, limit, signs ? chosen : NULL);
     } else {
-        ss_signs_list(lists, rest, left);
-        best = ss_signs_nearest(isa, lists, 0, limit, INFINITY, signs ? chosen : NULL);
+        /* the first item's sign is given: all signs may be turned */
+        ss_signs_list(lists, rest + 1, left - 1);
+        best = ss_signs_nearest(isa, lists, rest[0], limit, INFINITY, signs ? chosen + 1 : NULL);
+        chosen[0] = 1;
     }
     if (!signs || best == INFINITY) return best;
     for (size_t k = 0; k < left; k++) node_sign[q.id[q.head + k]] = chosen[k];
