@@ -97,8 +97,10 @@ static bool is_spared(size_t i, size_t heavy, way w) {
 static double sign_items(const search *s, const double *items, size_t count, double sum, way w, bool witness,
                          int8_t *sign) {
     size_t light = count;
-    while (light > 0 && items[light - 1] < s->hit / 8) sum -= items[--light];
-    memset(sign + light, -1, count - light);
+    for (; light > 0 && items[light - 1] < s->hit / 8; light--) {
+        sign[light - 1] = -1;
+        sum -= items[light - 1];
+    }
     size_t range = (size_t)w.spared * w.stride;
     size_t heavy = light - (range < light ? range : light / w.stride * w.stride);
     double spared[SS_SIGNS_ITEMS], left[SS_SIGNS_ITEMS];
@@ -333,7 +335,7 @@ void ss_theta_solve(ss_isa isa, const double *atoms, size_t n, uint64_t budget, 
     gap->greedy = count ? greedy_gap(tail, count) : 0;
     gap->distance = s.distance;
     gap->nodes = s.nodes;
-    if (!subset) return;
+    if (!s.best) return;
     memset(subset, 0, n);
-    for (size_t i = 0; i < count; i++) subset[items[i].index] = best[i];
+    for (size_t i = 0; i < count; i++) subset[items[i].index] = s.best[i];
 }

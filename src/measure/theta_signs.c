@@ -210,7 +210,7 @@ double ss_signs_seek(ss_isa isa, const double *items, size_t count, double limit
     while (may_difference(&q, limit)) difference(&q);
     const double *rest = q.value + q.head;
     size_t left = q.end - q.head;
-    int8_t chosen[SS_SIGNS_LISTS], node_sign[NODES] = {0};
+    int8_t chosen[SS_SIGNS_LISTS] = {0}, node_sign[NODES] = {0};
     double best;
     if (left > FIXED && left <= ALL_AT_ONCE) {
         best = try_all(isa, rest, left, limit, signs ? chosen : NULL);
