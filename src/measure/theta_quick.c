@@ -228,7 +228,9 @@ static double sign_row(ss_isa isa, const float *atoms, size_t n, double total, d
     p.heavy_count = SS_PICK_LEVEL(isa, ss_theta_blocks)(atoms, n, p.fence, p.heavy, before, p.heavies);
     /* half of the reserve stays on the filled side, give or take what its signs change; what is neither heavy
      * nor in a block nor reserve stays on the other */
-    double gap = fill(&p, 0.5 * (total - offset - reserve_sum), 0.2 * reserve_sum);
+    double spread = reserve[0] - reserve[count - 1], enough = 0.2 * reserve_sum;
+    if (spread < reserve[count - 1]) enough = fmin(enough, 4 * spread); /* nearly equal: only gaps are left */
+    double gap = fill(&p, 0.5 * (total - offset - reserve_sum), enough);
     double sum = fabs(2 * gap);
     if (sum > reserve_sum) return p.proved;
     bool light = ss_signs_expected(reserve + count - FEW, FEW, 2 * hit) >= 40;

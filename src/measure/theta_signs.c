@@ -14,7 +14,7 @@
  * is its mirror image. A merge waits for its own compares: two ends of two lists make four chains that do not
  * wait for each other. */
 typedef struct merge {
-    const double *from;
+    const double *from, *before; /* before[k] is from[k - 1], from minus infinity on */
     double *to, item;
     size_t count, up_minus, up_plus, down_minus, down_plus;
 } merge;
@@ -23,7 +23,7 @@ static merge merge_begin(const double *from, size_t count, double item, double *
     size_t plus = 0; /* how many of from[] + item are in the lower half */
     for (size_t step = count; step > 0; step /= 2)
         while (plus + step <= count && from[plus + step - 1] < -item) plus += step;
-    return (merge){from, to, item, count, 0, 0, count - plus, plus};
+    return (merge){from, from - 1, to, item, count, 0, 0, count - plus, plus};
 }
 
 static inline void merge_step(merge *m, size_t k) {
@@ -31,9 +31,8 @@ static inline void merge_step(merge *m, size_t k) {
     bool first = minus <= plus;
     double low = first ? minus : plus;
     m->up_minus += first, m->up_plus += !first;
-    /* a side that is used up counts as minus infinity: never the larger */
-    double last_minus = m->down_minus ? m->from[m->down_minus - 1] - m->item : -INFINITY;
-    double last_plus = m->down_plus ? m->from[m->down_plus - 1] + m->item : -INFINITY;
+    /* before[0] is minus infinity: a side that is used up is never the larger */
+    double last_minus = m->before[m->down_minus] - m->item, last_plus = m->before[m->down_plus] + m->item;
     bool last = last_minus >= last_plus;
     double high = last ? last_minus : last_plus;
     m->down_minus -= last, m->down_plus -= !last;
@@ -45,23 +44,27 @@ static inline void merge_step(merge *m, size_t k) {
 static void list_sums(ss_signs_lists *lists) {
     size_t in_a = (lists->count + 1) / 2, in_b = lists->count / 2;
     const double *items = lists->items;
-    double *from_a = in_a % 2 ? lists->a : lists->scratch_a, *to_a = in_a % 2 ? lists->scratch_a : lists->a;
-    double *from_b = in_b % 2 ? lists->b : lists->scratch_b, *to_b = in_b % 2 ? lists->scratch_b : lists->b;
-    lists->a[0] = lists->b[0] = 0;
+    lists->a[0] = lists->b[0] = lists->scratch_a[0] = lists->scratch_b[0] = -INFINITY;
+    double *a = lists->a + 1, *b = lists->b + 1, *other_a = lists->scratch_a + 1,
+           *other_b = lists->scratch_b + 1;
+    double *from_a = in_a % 2 ? a : other_a, *to_a = in_a % 2 ? other_a : a;
+    double *from_b = in_b % 2 ? b : other_b, *to_b = in_b % 2 ? other_b : b;
+    a[0] = b[0] = 0;
     if (in_a) from_a[0] = -items[0], from_a[1] = items[0];
     if (in_b) from_b[0] = -items[1], from_b[1] = items[1];
     for (size_t k = 1; k < in_a; k++) {
-        merge a = merge_begin(from_a, (size_t)1 << k, items[2 * k], to_a);
+        merge one = merge_begin(from_a, (size_t)1 << k, items[2 * k], to_a);
         if (k < in_b) {
-            merge b = merge_begin(from_b, (size_t)1 << k, items[2 * k + 1], to_b);
-            for (size_t step = 0; step < a.count / 2; step++) merge_step(&a, step), merge_step(&b, step);
-            to_b = from_b, from_b = b.to;
+            merge two = merge_begin(from_b, (size_t)1 << k, items[2 * k + 1], to_b);
+            for (size_t step = 0; step < one.count / 2; step++)
+                merge_step(&one, step), merge_step(&two, step);
+            to_b = from_b, from_b = two.to;
         } else {
-            for (size_t step = 0; step < a.count / 2; step++) merge_step(&a, step);
+            for (size_t step = 0; step < one.count / 2; step++) merge_step(&one, step);
         }
-        to_a = from_a, from_a = a.to;
+        to_a = from_a, from_a = one.to;
     }
-    for (size_t k = 0; k < SS_THETA_PAD; k++) lists->a[((size_t)1 << in_a) + k] = INFINITY;
+    for (size_t k = 0; k < SS_THETA_PAD; k++) a[((size_t)1 << in_a) + k] = INFINITY;
 }
 
 void ss_signs_list(ss_signs_lists *lists, const double *items, size_t count) {
@@ -90,10 +93,10 @@ double ss_signs_nearest(ss_isa isa, const ss_signs_lists *lists, double c, doubl
     /* for c = 0 a pair and its mirror image are as near: the lower half of b does */
     size_t end = c == 0 ? (count_b + 1) / 2 : count_b;
     SS_PICK_LEVEL(isa, ss_theta_nearest)
-    (lists->a, (size_t)1 << in_a, lists->b, 0, end, -c, stop, &best, &at_a, &at_b);
+    (lists->a + 1, (size_t)1 << in_a, lists->b + 1, 0, end, -c, stop, &best, &at_a, &at_b);
     if (best < before && signs) {
-        signs_of(lists->items, lists->count, lists->a[at_a], signs);
-        if (in_b) signs_of(lists->items + 1, lists->count - 1, lists->b[at_b], signs + 1);
+        signs_of(lists->items, lists->count, lists->a[1 + at_a], signs);
+        if (in_b) signs_of(lists->items + 1, lists->count - 1, lists->b[1 + at_b], signs + 1);
     }
     return best;
 }

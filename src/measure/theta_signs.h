@@ -15,10 +15,11 @@ enum {
     SS_SIGNS_LISTS = 2 * SS_SIGNS_HALF
 };
 
-/* Two lists of all signed sums, each ascending, list a followed by infinities, and room to merge. */
+/* Two lists of all signed sums, each ascending, and room to merge. Each begins at [1], after minus infinity,
+ * and list a is followed by infinities. */
 typedef struct ss_signs_lists {
-    double a[(1 << SS_SIGNS_HALF) + 16], b[1 << SS_SIGNS_HALF];
-    double scratch_a[1 << (SS_SIGNS_HALF - 1)], scratch_b[1 << (SS_SIGNS_HALF - 1)];
+    double a[1 + (1 << SS_SIGNS_HALF) + 16], b[1 + (1 << SS_SIGNS_HALF)];
+    double scratch_a[1 + (1 << (SS_SIGNS_HALF - 1))], scratch_b[1 + (1 << (SS_SIGNS_HALF - 1))];
     double items[SS_SIGNS_LISTS];
     size_t count; /* items 0, 2, 4, ... are in list a, the others in b */
 } ss_signs_lists;
