@@ -274,6 +274,32 @@ static void the_norm_is_theta(void **state) {
 
 /* ---- long rows -------------------------------------------------------------------------------------- */
 
+/* Heavy atoms that a light tail cannot balance: the quick way says what the search proves. */
+static void few_heavy_atoms_decide_a_long_row(void **state) {
+    (void)state;
+    static double atoms[MOST];
+    static float weights[MOST];
+    ref_random random = {11};
+    size_t decided = 0;
+    for (ss_isa isa = SS_ISA_BASE; isa <= ss_isa_best(); isa++)
+        for (size_t row = 0; row < 100; row++) {
+            size_t n = 80 + 13 * row, heavy = 3 + row % 10;
+            for (size_t i = 0; i < n; i++)
+                atoms[i] = (float)(i % 7 == 3 && i / 7 < heavy ? 1 + ref_uniform(&random)
+                                                               : 0.1 / (double)n * ref_uniform(&random));
+            double total = sum_of(atoms, n);
+            float largest = 0;
+            for (size_t i = 0; i < n; i++) weights[i] = (float)atoms[i], largest = fmaxf(largest, weights[i]);
+            double quick = ss_theta_quick(isa, weights, n, total, largest, workspace);
+            if (quick == 0 || quick == INFINITY) continue;
+            decided++;
+            ss_theta_gap gap;
+            ss_theta_solve(isa, atoms, n, SS_THETA_BUDGET, NULL, workspace, &gap);
+            assert_true(gap.proved && fabs(gap.distance - quick) <= 1e-14 * total);
+        }
+    assert_true(decided >= 100);
+}
+
 /* Integers with an odd sum W: no subset is nearer to W/2 than 1/2, and among many atoms one is that near. */
 static void odd_integers_are_never_halved(void **state) {
     (void)state;
@@ -432,6 +458,7 @@ int main(void) {
         cmocka_unit_test(uniform_rows_follow_parity),
         cmocka_unit_test(a_dominant_atom_keeps_its_digits),
         cmocka_unit_test(the_norm_is_theta),
+        cmocka_unit_test(few_heavy_atoms_decide_a_long_row),
         cmocka_unit_test(odd_integers_are_never_halved),
         cmocka_unit_test(near_uniform_odd_rows_are_proved_by_windows),
         cmocka_unit_test(ordinary_long_rows_are_proved),
