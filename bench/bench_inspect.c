@@ -46,12 +46,12 @@ static double product_rate(size_t m, size_t n, size_t k, size_t rounds) {
     return 2.0 * (double)m * (double)n * (double)k / best;
 }
 
-static double matmul_limit(int workers) {
+static double matmul_limit(int workers, size_t rounds) {
     static const size_t shapes[][3] = {{2048, 2048, 2048}, {4096, 4096, 1024}, {1024, 3072, 2048}};
     double best = 0;
     ss_team_scope scope = ss_team_enter(workers);
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
-        best = fmax(best, product_rate(shapes[i][0], shapes[i][1], shapes[i][2], 5));
+        best = fmax(best, product_rate(shapes[i][0], shapes[i][1], shapes[i][2], rounds));
     ss_team_leave(scope, workers);
     return best;
 }
@@ -131,18 +131,51 @@ static void check(bench *b) {
 
 /* ---- the figures ------------------------------------------------------------------------------ */
 
+enum { MOST_ROUNDS = 100 };
+
 typedef struct variant {
     const char *name;
+    const bench *bench; /* whose model and number type */
     uint32_t bits;
     double best;
+    double seconds[MOST_ROUNDS]; /* of each round */
 } variant;
 
-/* The variants in turn, round after round: a slow spell of the machine hits them all. */
-static void time_variants(const bench *b, variant *variants, size_t count) {
+/* The variants in turn, round after round, and the limit of the round: a slow spell of the machine hits all.
+ */
+static void time_variants(variant *variants, size_t count, size_t rounds, double *limits) {
     for (size_t i = 0; i < count; i++) variants[i].best = INFINITY;
-    for (size_t round = 0; round < b->rounds; round++)
-        for (size_t i = 0; i < count; i++)
-            variants[i].best = fmin(variants[i].best, pass(b, variants[i].bits, NULL));
+    for (size_t round = 0; round < rounds; round++) {
+        limits[round] = matmul_limit(variants[0].bench->compute.workers, 2);
+        for (size_t i = 0; i < count; i++) {
+            variants[i].seconds[round] = pass(variants[i].bench, variants[i].bits, NULL);
+            variants[i].best = fmin(variants[i].best, variants[i].seconds[round]);
+        }
+    }
+}
+
+static int ascending(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double *values, size_t count) {
+    qsort(values, count, sizeof *values, ascending);
+    return (values[(count - 1) / 2] + values[count / 2]) / 2;
+}
+
+/* The median over rounds of how much longer `v` took than `base` right beside it. */
+static double time_ratio(const variant *v, const variant *base, size_t rounds) {
+    double ratios[MOST_ROUNDS];
+    for (size_t i = 0; i < rounds; i++) ratios[i] = v->seconds[i] / base->seconds[i];
+    return median(ratios, rounds);
+}
+
+/* The median over rounds of the rate of `work` against the limit of that round. */
+static double limit_share(const variant *v, double work, const double *limits, size_t rounds) {
+    double shares[MOST_ROUNDS];
+    for (size_t i = 0; i < rounds; i++) shares[i] = work / v->seconds[i] / limits[i];
+    return median(shares, rounds);
 }
 
 static void open_model(bench *b, const char *path) {
@@ -170,37 +203,39 @@ int main(int argc, char **argv) {
         fputs("usage: bench_inspect MODEL TEXT [TOKENS [ROUNDS]]\n", stderr);
         return 2;
     }
-    bench b = {.compute = {ss_team_size(0), ss_isa_best(), SS_DTYPE_F32},
-               .rounds = argc > 4 ? strtoul(argv[4], NULL, 10) : 5};
-    open_model(&b, argv[1]);
-    encode(&b, argv[2], argc > 3 ? strtoul(argv[3], NULL, 10) : 1024);
-    check(&b);
+    bench f32 = {.compute = ss_compute_default(), .rounds = argc > 4 ? strtoul(argv[4], NULL, 10) : 5};
+    if (f32.rounds < 1 || f32.rounds > MOST_ROUNDS) f32.rounds = 5;
+    open_model(&f32, argv[1]);
+    encode(&f32, argv[2], argc > 3 ? strtoul(argv[3], NULL, 10) : 1024);
+    check(&f32);
+    bench bf16 = f32;
+    bf16.compute.dtype = SS_DTYPE_BF16;
+    open_model(&bf16, argv[1]);
 
     ss_error error = {0};
-    variant variants[] = {
-        {"bare pass", 0, 0}, {"all default probes", SS_PROBES_DEFAULT, 0}, {"... without rows", 0, 0}};
+    variant variants[] = {{.name = "bare pass", .bench = &f32},
+                          {.name = "all default probes", .bench = &f32, .bits = SS_PROBES_DEFAULT},
+                          {.name = "... without rows", .bench = &f32},
+                          {.name = "all probes in bf16", .bench = &bf16, .bits = SS_PROBES_DEFAULT}};
+    enum { VARIANTS = sizeof variants / sizeof *variants };
     must(ss_probes_parse("keys,scale,hidden,output,health", &variants[2].bits, &error), &error);
-    const double limit = matmul_limit(b.compute.workers), work = work_of(ss_model_config(b.model), b.tokens);
-    time_variants(&b, variants, 3);
-    const double limit_after = matmul_limit(b.compute.workers), best_limit = fmax(limit, limit_after);
-    printf("%zu tokens, %d threads, %s; work %.1f GFLOP\nmatmul limit: %.0f GFLOP/s\n", b.tokens,
-           b.compute.workers, ss_isa_name(b.compute.isa), work / 1e9, best_limit / 1e9);
-    for (size_t i = 0; i < 3; i++)
-        printf("%-20s %6.3f s  %5.0f GFLOP/s  %3.0f%% of the limit  %5.0f tokens/s  %.2f x bare\n",
-               variants[i].name, variants[i].best, work / variants[i].best / 1e9,
-               100 * work / variants[i].best / best_limit, (double)b.tokens / variants[i].best,
-               variants[i].best / variants[0].best);
-
-    const double f32 = variants[1].best;
-    ss_model_free(b.model);
-    b.compute.dtype = SS_DTYPE_BF16;
-    open_model(&b, argv[1]);
-    variant bf16[] = {{"bf16, all probes", SS_PROBES_DEFAULT, 0}};
-    time_variants(&b, bf16, 1);
-    printf("%-20s %6.3f s  %.2f x float32%s\n", bf16[0].name, bf16[0].best, bf16[0].best / f32,
-           ss_has_bf16_matmul(b.compute.isa) ? ""
-                                             : " (no bfloat16 products here: the same rounding in float32)");
-    ss_model_free(b.model);
-    ss_encoding_free(&b.encoding);
+    double limits[MOST_ROUNDS], limit = 0;
+    const double work = work_of(ss_model_config(f32.model), f32.tokens);
+    time_variants(variants, VARIANTS, f32.rounds, limits);
+    for (size_t i = 0; i < f32.rounds; i++) limit = fmax(limit, limits[i]);
+    printf("%zu tokens, %d threads, %s%s; work %.1f GFLOP; matmul limit %.0f GFLOP/s\n", f32.tokens,
+           f32.compute.workers, ss_isa_name(f32.compute.isa),
+           ss_has_bf16_matmul(f32.compute.isa) ? "" : " (bfloat16 rounded, multiplied in float32)",
+           work / 1e9, limit / 1e9);
+    printf("best of %zu rounds, then medians over the rounds of ratios within one:\n", f32.rounds);
+    for (size_t i = 0; i < VARIANTS; i++)
+        printf("%-20s %6.3f s %5.0f tokens/s   %3.0f%% of the limit  %.2f x bare  %.2f x default\n",
+               variants[i].name, variants[i].best, (double)f32.tokens / variants[i].best,
+               100 * limit_share(&variants[i], work, limits, f32.rounds),
+               time_ratio(&variants[i], &variants[0], f32.rounds),
+               time_ratio(&variants[i], &variants[1], f32.rounds));
+    ss_model_free(f32.model);
+    ss_model_free(bf16.model);
+    ss_encoding_free(&f32.encoding);
     return 0;
 }

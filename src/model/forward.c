@@ -285,9 +285,13 @@ static size_t smaller(size_t a, size_t b) {
     return a < b ? a : b;
 }
 
+/* Large buffers in large pages: clearing small ones one by one took a tenth of the time of a pass. */
 static float *floats(runner *r, size_t rows, size_t columns) {
     size_t count;
-    return ss_mul_size(rows, columns, &count) ? ss_alloc(r->model->memory, count, sizeof(float)) : NULL;
+    if (!ss_mul_size(rows, columns, &count)) return NULL;
+    float *block = ss_alloc(r->model->memory, count, sizeof *block);
+    if (block) ss_prefer_large_pages(block, count * sizeof *block);
+    return block;
 }
 
 static bool allocate(runner *r) {
