@@ -29,11 +29,15 @@ static uint64_t hash_bytes(const char *bytes, size_t length) {
     return ss_mix(hash);
 }
 
+/* An empty piece may come as NULL, which memcmp does not take. */
+static bool holds(const slot *s, const char *bytes, size_t length) {
+    return s->length == length && (length == 0 || memcmp(s->bytes, bytes, length) == 0);
+}
+
 /* The slot that holds the piece, or the free one where it belongs. */
 static slot *locate(slot *slots, size_t count, const char *bytes, size_t length) {
     size_t at = (size_t)hash_bytes(bytes, length) & (count - 1);
-    while (slots[at].bytes && (slots[at].length != length || memcmp(slots[at].bytes, bytes, length) != 0))
-        at = (at + 1) & (count - 1);
+    while (slots[at].bytes && !holds(&slots[at], bytes, length)) at = (at + 1) & (count - 1);
     return &slots[at];
 }
 
