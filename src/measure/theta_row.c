@@ -84,6 +84,15 @@ static double *align(void *workspace) {
     return (double *)((char *)workspace + -(uintptr_t)workspace % SS_THETA_ALIGNMENT);
 }
 
+/* The end of both public calls: `atoms` holds the row in double, `r` what is known of it so far. */
+static ss_status settle(double *atoms, size_t n, const ss_theta_options *o, ss_theta_result r,
+                        ss_theta_result *result, ss_error *error) {
+    if (o->scores) SS_TRY(weigh(atoms, n, o->tau, error));
+    solve(atoms, n, o, &r);
+    *result = r;
+    return SS_OK;
+}
+
 ss_status ss_theta_double(const double *row, size_t n, const ss_theta_options *options, void *workspace,
                           ss_theta_result *result, ss_error *error) {
     const ss_theta_options *o = options ? options : &defaults;
@@ -96,10 +105,7 @@ ss_status ss_theta_double(const double *row, size_t n, const ss_theta_options *o
         r.sum_error = check.sum_error;
     }
     memcpy(atoms, row, n * sizeof *row);
-    if (o->scores) SS_TRY(weigh(atoms, n, o->tau, error));
-    solve(atoms, n, o, &r);
-    *result = r;
-    return SS_OK;
+    return settle(atoms, n, o, r, result, error);
 }
 
 /* Weights in float32 with no witness asked for: the quick way of measure/row. */
@@ -131,8 +137,5 @@ ss_status ss_theta(const float *row, size_t n, const ss_theta_options *options, 
         }
     }
     for (size_t i = 0; i < n; i++) atoms[i] = row[i];
-    if (o->scores) SS_TRY(weigh(atoms, n, o->tau, error));
-    solve(atoms, n, o, &r);
-    *result = r;
-    return SS_OK;
+    return settle(atoms, n, o, r, result, error);
 }
