@@ -1,7 +1,8 @@
 /* Vectors of the width of the level being compiled, for *_simd.c files only.
  *
  *     vf, vd       SS_LANES floats, SS_LANES/2 doubles; operators + - * / and comparisons work on them
- *     vi           SS_LANES int32: what comparing two vf gives (0 or -1 a lane)
+ *     vi           SS_LANES int32
+ *     vm           SS_LANES truths: what vm_above and its kin find, what vf_pick and vf_keep ask for
  *     SS_AT_LEVEL(name)  name with the level's suffix, for every function with external linkage
  *
  * Loads and stores take any address. The *_tail forms touch only the first `count` < SS_LANES items and
@@ -65,9 +66,60 @@ static inline void vf_store_tail(float *to, vf v, size_t count) {
 #endif
 }
 
+/* Truths live in a mask register where the level has them: a comparison written with an operator would be
+ * spread over a whole vector there, and gathered again. Every comparison with a NaN is false. */
+#if defined(__AVX512F__)
+typedef __mmask16 vm;
+#else
+typedef vi vm;
+#endif
+
+/* a > b */
+static inline vm vm_above(vf a, vf b) {
+#if defined(__AVX512F__)
+    return _mm512_cmp_ps_mask((__m512)a, (__m512)b, _CMP_GT_OQ);
+#else
+    return a > b;
+#endif
+}
+/* a >= b */
+static inline vm vm_from(vf a, vf b) {
+#if defined(__AVX512F__)
+    return _mm512_cmp_ps_mask((__m512)a, (__m512)b, _CMP_GE_OQ);
+#else
+    return a >= b;
+#endif
+}
+static inline vm vm_equal(vf a, vf b) {
+#if defined(__AVX512F__)
+    return _mm512_cmp_ps_mask((__m512)a, (__m512)b, _CMP_EQ_OQ);
+#else
+    return a == b;
+#endif
+}
+static inline vm vm_both(vm a, vm b) {
+    return (vm)(a & b);
+}
+/* a and not b */
+static inline vm vm_except(vm a, vm b) {
+    return (vm)(a & ~b);
+}
+
 /* mask ? a : b, lane by lane */
-static inline vf vf_pick(vi mask, vf a, vf b) {
+static inline vf vf_pick(vm mask, vf a, vf b) {
+#if defined(__AVX512F__)
+    return (vf)_mm512_mask_blend_ps(mask, (__m512)b, (__m512)a);
+#else
     return (vf)((mask & (vi)a) | (~mask & (vi)b));
+#endif
+}
+/* mask ? a : 0 */
+static inline vf vf_keep(vm mask, vf a) {
+#if defined(__AVX512F__)
+    return (vf)_mm512_maskz_mov_ps(mask, (__m512)a);
+#else
+    return (vf)(mask & (vi)a);
+#endif
 }
 /* the larger; a NaN in `b` gives b, as the comparison is false */
 static inline vf vf_max(vf a, vf b) {
@@ -76,7 +128,7 @@ static inline vf vf_max(vf a, vf b) {
 #elif defined(__AVX2__)
     return (vf)_mm256_max_ps((__m256)a, (__m256)b);
 #else
-    return vf_pick(a > b, a, b);
+    return vf_pick(vm_above(a, b), a, b);
 #endif
 }
 
@@ -86,14 +138,14 @@ static inline vf vf_min(vf a, vf b) {
 #elif defined(__AVX2__)
     return (vf)_mm256_min_ps((__m256)a, (__m256)b);
 #else
-    return vf_pick(a < b, a, b);
+    return vf_pick(vm_above(b, a), a, b);
 #endif
 }
 
-/* one bit a lane of a mask, lane 0 the lowest */
-static inline unsigned vi_bits(vi mask) {
+/* one bit a lane, lane 0 the lowest */
+static inline unsigned vm_bits(vm mask) {
 #if defined(__AVX512F__)
-    return _mm512_movepi32_mask((__m512i)mask);
+    return mask;
 #elif defined(__AVX2__)
     return (unsigned)_mm256_movemask_ps((__m256)mask);
 #else

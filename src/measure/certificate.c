@@ -63,13 +63,13 @@ static bool go_up(climb *c, float *weights, size_t count) {
     return c->sum >= c->half;
 }
 
-ss_certificate ss_certify(ss_isa isa, const float *weights, size_t n, double total, float largest,
+ss_certificate ss_certify(ss_isa isa, const float *weights, size_t n, double sum, double total, float largest,
                           float *picked) {
     climb c = {.half = 0.5 * total, .gap = INFINITY};
     if (largest >= c.half) return (ss_certificate){.gap = largest - c.half, .under = 0};
-    /* weights up to total / 2n weigh half at most: the one sought is above. Those above total / HEAVY are
-     * fewer than HEAVY, and often weigh half together. */
-    float low = (float)(total / (2.0 * (double)n) * (1 - 1e-6)), high = largest;
+    /* weights up to (sum - half) / n leave half to the others: the one sought is above. Those above
+     * total / HEAVY are fewer than HEAVY, and often weigh half together. */
+    float low = (float)((sum - c.half) / (double)n * (1 - 1e-6)), high = largest;
     float heavy = fmaxf(low, (float)(total / HEAVY));
     double above;
     size_t count_above,

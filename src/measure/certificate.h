@@ -14,8 +14,9 @@ typedef struct ss_certificate {
                      complements are the others */
 } ss_certificate;
 
-/* `largest` is the largest weight; `picked` has room for 2 (n + SS_ROW_PAD) floats. */
-ss_certificate ss_certify(ss_isa isa, const float *weights /* [n] */, size_t n, double total, float largest,
-                          float *picked);
+/* Of a row that weighs `total`; `weights` are all of it, or its heaviest n if their `sum` is above half of
+ * that. `largest` is the largest weight; `picked` has room for 2 (n + SS_ROW_PAD) floats. */
+ss_certificate ss_certify(ss_isa isa, const float *weights /* [n] */, size_t n, double sum, double total,
+                          float largest, float *picked);
 
 #endif

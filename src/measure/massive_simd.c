@@ -47,8 +47,8 @@ size_t SS_AT_LEVEL(ss_massive_pick)(const float *values, size_t count, float low
     vf least = vf_all(low), most = vf_all(high);
     for (size_t i = 0; i < count; i += SS_LANES) {
         vf x = load_abs(values, i, count, high);
-        vi inside = (x >= least) & (x < most);
-        for (unsigned bits = vi_bits(inside); bits; bits &= bits - 1, found++)
+        vm inside = vm_both(vm_from(x, least), vm_above(most, x));
+        for (unsigned bits = vm_bits(inside); bits; bits &= bits - 1, found++)
             if (found < room) picked[found] = x[__builtin_ctz(bits)];
     }
     return found;

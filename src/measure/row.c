@@ -8,7 +8,10 @@
 #include "measure/row_simd.h"
 #include "measure/theta.h"
 
+#include <float.h>
 #include <math.h>
+#include <stdint.h>
+#include <string.h>
 
 /* What the passes found. Near one-hot rows keep their digits because the largest weight stays out of the
  * sums. */
@@ -18,10 +21,19 @@ typedef struct summed {
     size_t key;
     ss_row_sums rest; /* ... and sums over the others; rest.largest is the second largest */
     double p, q;      /* top / total and rest.sum / total = 1 - p */
+    const float *near; /* [near_count] the heaviest weights, once the norms have asked for them */
+    size_t near_count;
+    double near_sum;
 } summed;
 
+/* The workspace: what theta and the certificate need, then the row once more, as doubles or its near weights.
+ */
+static size_t copy_place(size_t n) {
+    return ss_theta_solve_workspace(n);
+}
+
 size_t ss_row_workspace(size_t n) {
-    return ss_theta_solve_workspace(n) + ss_whole_lines((n + 1) * sizeof(double));
+    return copy_place(n) + ss_whole_lines((n + 1) * sizeof(double) + SS_ROW_PAD * sizeof(float));
 }
 
 /* Sums over all weights but the one at s->key. */
@@ -76,118 +88,84 @@ static double entropy(const ss_row *row, const summed *s) {
 
 /* ---- the norms of diag(p) - p p^T ------------------------------------------------------------------ */
 
-/* sum over atoms of w / (x - w), and of w / (x - w)^2 */
-typedef struct poles {
-    double value, slope;
-} poles;
-
-/* over all atoms but the largest */
-static poles poles_of_row(ss_isa isa, const ss_row *row, size_t key, double x) {
-    poles p = {0, 0};
-    SS_PICK_LEVEL(isa, ss_row_poles)(row->weights, key, x, &p.value, &p.slope);
-    SS_PICK_LEVEL(isa, ss_row_poles)(row->weights + key + 1, row->n - key - 1, x, &p.value, &p.slope);
-    return p;
-}
-
-/* What stands for the row right of its second largest weight: the atoms near it, and the tail as two poles, 0
- * and `mean`, that have the tail's sums of w, w^2 and w^3 (a Gauss-Radau rule). What that misses of the whole
- * row was measured at `at`, and `off` is added on that account. */
-typedef struct few_poles {
-    ss_isa isa;
-    const float *near; /* [count] */
-    size_t count;
-    double at_zero, at_mean, mean;
-    poles off;
-    double at;
-} few_poles;
-
-static poles poles_of_few(const few_poles *f, double x) {
-    double a = 1 / x, b = 1 / (x - f->mean);
-    poles p = {f->at_zero * a + f->at_mean * b + f->off.value - f->off.slope * (x - f->at),
-               f->at_zero * a * a + f->at_mean * b * b + f->off.slope};
-    SS_PICK_LEVEL(f->isa, ss_row_poles)(f->near, f->count, x, &p.value, &p.slope);
-    return p;
-}
-
-/* A step of Newton's method on 1 / value - (top - x) / top. That function is concave and increasing right of
- * the second largest weight, so from the left of its root the steps rise to it and never pass it. */
-static double newton_step(double top, double x, poles p) {
-    double square = p.value * p.value;
-    return (square * (top - x) - p.value * top) / (p.slope * top + square);
-}
-
-/* The root for the few poles, from x on, by steps until one is within `close` of the room it has. */
-static double root_of_few(const few_poles *f, double second, double top, double x, double close) {
+/* Newton's method on 1 / value - (top - x) / top, where value and slope are sums of w / (x - w) and of
+ * w / (x - w)^2 over all atoms but the largest. That function is concave and increasing right of the second
+ * largest weight, so from the left of its root the steps rise to it and never pass it. */
+static double root_between(ss_isa isa, const ss_row_spectrum *others, double second, double top, double x) {
+    /* a step is as the square of the one before: after one this small the next changes nothing */
+    const double settled = 1e-8;
     for (int round = 0; round < 60; round++) {
         if (!(x > second)) x = second + 1e-15 * second;
         if (!(x < top)) return top;
-        double step = newton_step(top, x, poles_of_few(f, x)), room = fmin(x - second, top - x);
+        double value, slope;
+        SS_PICK_LEVEL(isa, ss_row_poles)(others, x, &value, &slope);
+        double square = value * value, room = fmin(x - second, top - x);
+        double step = (square * (top - x) - value * top) / (slope * top + square);
         x += step;
-        if (fabs(step) <= close * room || fabs(step) <= 1e-15 * x) break;
+        if (fabs(step) <= settled * room || fabs(step) <= 1e-15 * x) break;
     }
     return fmin(fmax(x, second), top);
 }
 
-enum { NEAR = 64 /* atoms that stand for themselves */ };
-/* A step of Newton's method is as the square of the one before: after these, the next changes nothing, or
- * less than the pass over the row will. */
-static const double SETTLED = 1e-8, NEARLY = 0.05;
+/* The largest power of two up to x > 0: a unit that rounds nothing. 0 where it or its reciprocal is no normal
+ * number; fourth powers of weights that small are nothing. */
+static float power_of_two(float x) {
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    bits &= 0x7f800000u; /* the exponent alone */
+    memcpy(&x, &bits, sizeof x);
+    return x >= FLT_MIN && x <= 1 / FLT_MIN ? x : 0;
+}
 
-/* Atoms above second / 16, or all of a short row, into near[]. Where they are too many only the second
- * largest is left. */
-static few_poles gather(ss_isa isa, const ss_row *row, const summed *s, float *near) {
-    float second = s->rest.largest, low = row->n <= NEAR ? 0 : second / 16;
-    double above;
-    size_t count_above;
-    few_poles f = {.isa = isa, .near = near};
-    f.count =
-        SS_PICK_LEVEL(isa, ss_row_pick)(row->weights, row->n, low, INFINITY, near, &above, &count_above);
-    if (f.count <= NEAR)
-        near[SS_PICK_LEVEL(isa, ss_row_find)(near, f.count, s->top)] = near[f.count - 1], f.count--;
-    else
-        near[0] = second, f.count = 1;
-    if (f.count > 1 && low == 0) return f;
+enum {
+    ALL_NEAR = 64,  /* rows up to this long have no others */
+    NEAR_SHARE = 16 /* near: above the second largest / 16 */
+};
+
+/* All atoms but the largest, which is left at the end of near[]. */
+static ss_row_spectrum spectrum_of(ss_isa isa, const ss_row *row, summed *s, float *near) {
+    const float second = s->rest.largest, unit = power_of_two(second);
+    ss_row_spectrum made = {.near = near, .unit = unit > 0 ? (double)unit : 1};
+    made.count = SS_PICK_LEVEL(isa, ss_row_split)(row->weights, row->n,
+                                                  row->n <= ALL_NEAR ? 0 : second / NEAR_SHARE,
+                                                  unit > 0 ? 1 / unit : 0, near, made.powers + 3);
+    made.count--;
+    near[SS_PICK_LEVEL(isa, ss_row_find)(near, made.count, s->top)] = near[made.count];
+    near[made.count] = s->top;
+    if (row->n <= ALL_NEAR) return made;
     ss_row_sums sums = {0};
-    SS_PICK_LEVEL(isa, ss_row_add)(near, NULL, 0, f.count, &sums);
-    double sum = fmax(s->rest.sum - sums.sum, 0), square = fmax(s->rest.square - sums.square, 0);
-    double cube = s->rest.cube - sums.cube;
-    f.mean = cube > 0 ? fmin(cube / square, second) : 0;
-    f.at_mean = f.mean > 0 ? fmin(square / f.mean, sum) : 0;
-    f.at_zero = sum - f.at_mean;
-    return f;
+    SS_PICK_LEVEL(isa, ss_row_add)(near, NULL, 0, made.count, &sums);
+    s->near = near, s->near_count = made.count + 1, s->near_sum = s->top + sums.sum;
+    const double scale = 1 / made.unit;
+    made.powers[0] = fmax(s->rest.sum - sums.sum, 0) * scale;
+    made.powers[1] = fmax(s->rest.square - sums.square, 0) * scale * scale;
+    made.powers[2] = fmax(s->rest.cube - sums.cube, 0) * scale * scale * scale;
+    if (made.powers[5] > 0) { /* from the eighth on they go on as they did */
+        double ratio = made.powers[6] / made.powers[5];
+        made.powers[7] = made.powers[6] * ratio / (1 - ratio * made.unit / second);
+    }
+    for (size_t k = 0; k < SS_ROW_POWERS; k++) made.slopes[k] = (double)(k + 1) * made.powers[k];
+    return made;
 }
 
 /* Largest eigenvalue of diag(w) - w w^T / total, times total: the root of sum w / (w - x) = 0 between the
- * second largest and the largest weight. A few poles give it nearly; a pass over the row at that place says
- * what they miss, which hardly varies around it. */
-static double spectral(ss_isa isa, const ss_row *row, const summed *s, float *near) {
+ * second largest and the largest weight. */
+static double spectral(ss_isa isa, const ss_row *row, summed *s, float *near) {
     double top = s->top, second = s->rest.largest;
     if (!(second > 0) || second == top) return second;
-    few_poles few = gather(isa, row, s, near);
-    bool whole = few.at_zero + few.at_mean == 0;
-    double x = 2 * top * second / (top + second);
-    x = root_of_few(&few, second, top, x, whole ? SETTLED : NEARLY);
-    for (int round = 0; round < 60 && !whole && x > second && x < top; round++) {
-        few.off = (poles){0, 0};
-        poles all = poles_of_row(isa, row, s->key, x), known = poles_of_few(&few, x);
-        few.off = (poles){all.value - known.value, all.slope - known.slope}, few.at = x;
-        double next = x + newton_step(top, x, all);
-        next = root_of_few(&few, second, top, next, SETTLED);
-        double step = next - x;
-        /* powers up to w^3 are right, so what is missed falls at least as x^-4, and its slope as x^-5 */
-        double bent = 4 * fabs(few.off.slope) * step * step / x;
-        x = next;
-        if (bent <= 1e-16 * x * all.slope || fabs(step) <= 1e-15 * x) break;
-    }
-    return x;
+    ss_row_spectrum others = spectrum_of(isa, row, s, near);
+    return root_between(isa, &others, second, top, 2 * top * second / (top + second));
 }
 
 /* ---- theta and its certificate --------------------------------------------------------------------- */
 
 enum { QUICK_FROM = 80 /* shorter rows are sorted sooner than passed over */ };
 
+/* Heavy atoms that weigh half together decide it: it takes atoms from the largest down. */
 static ss_certificate certify(ss_isa isa, const ss_row *row, const summed *s, void *workspace) {
-    return ss_certify(isa, row->weights, row->n, s->total, s->top, workspace);
+    if (s->near_sum > 0.5 * s->total * (1 + 1e-9))
+        return ss_certify(isa, s->near, s->near_count, s->near_sum, s->total, s->top, workspace);
+    return ss_certify(isa, row->weights, row->n, s->total, s->total, s->top, workspace);
 }
 
 /* Best subset of a row without an atom of half its mass. `known` is its certificate, or NULL. */
@@ -204,7 +182,7 @@ static ss_theta_gap theta_gap(ss_isa isa, const ss_row *row, const summed *s, co
     gap.distance =
         n < QUICK_FROM ? (double)INFINITY : ss_theta_quick(isa, row->weights, n, s->total, s->top, workspace);
     if (gap.distance < (double)INFINITY) return gap;
-    double *atoms = (double *)((char *)workspace + ss_theta_solve_workspace(n));
+    double *atoms = (double *)((char *)workspace + copy_place(n));
     for (size_t i = 0; i < n; i++) atoms[i] = row->weights[i];
     ss_theta_solve(isa, atoms, n, budget, NULL, workspace, &gap);
     return gap;
@@ -240,14 +218,14 @@ static void measure_single(unsigned which, ss_row_measures *out) {
     if (which & SS_ROW_JACOBIANS) out->jac_2 = out->jac_inf = out->jac_frob = 0;
 }
 
-static void measure_jacobians(ss_isa isa, const ss_row *row, const summed *s, float *near,
+static void measure_jacobians(ss_isa isa, const ss_row *row, summed *s, void *workspace,
                               ss_row_measures *out) {
     double p = s->p, q = s->q, scale = 1 / s->total;
     double square = s->rest.square * scale * scale, cube = s->rest.cube * scale * scale * scale;
     /* p (1 - p) grows up to 1/2, and no other atom is above 1 - p: the largest gives the largest row sum */
     out->jac_inf = 2 * p * q;
     out->jac_frob = sqrt(p * p * (q * q + square) + square * (1 + p * p + square) - 2 * cube);
-    out->jac_2 = spectral(isa, row, s, near) * scale;
+    out->jac_2 = spectral(isa, row, s, (float *)((char *)workspace + copy_place(row->n))) * scale;
 }
 
 void ss_row_measure(ss_isa isa, const ss_row *row, unsigned which, uint64_t theta_budget, void *workspace,

@@ -10,7 +10,7 @@ size_t SS_AT_LEVEL(ss_row_find)(const float *weights, size_t n, float weight) {
     vf wanted = vf_all(weight);
     for (size_t i = 0; i < n; i += SS_LANES) {
         vf w = n - i >= SS_LANES ? vf_load(weights + i) : vf_load_tail(weights + i, n - i, NAN);
-        unsigned bits = vi_bits(w == wanted);
+        unsigned bits = vm_bits(vm_equal(w, wanted));
         if (bits) return i + (size_t)__builtin_ctz(bits);
     }
     return n;
@@ -75,7 +75,7 @@ void SS_AT_LEVEL(ss_row_add)(const float *weights, const float *scores, float ma
     }
     if (i < n) {
         vf w = vf_load_tail(weights + i, n - i, 0), s = vf_all(max);
-        if (scores) s = vf_pick(w > 0, vf_load_tail(scores + i, n - i, max), s);
+        if (scores) s = vf_pick(vm_above(w, vf_all(0)), vf_load_tail(scores + i, n - i, max), s);
         top = vf_max(top, w);
         add_half(&low, vd_low(w), vd_low(s) - from);
         add_half(&high, vd_high(w), vd_high(s) - from);
@@ -100,7 +100,17 @@ static inline void add_poles(vd a, vd b, vd c, vd d, vd x, vd *value, vd *slope)
     *slope += (pole_a * over_a + pole_b * over_b) + (pole_c * over_c + pole_d * over_d);
 }
 
-void SS_AT_LEVEL(ss_row_poles)(const float *weights, size_t n, double x, double *value, double *slope) {
+/* c[0] + c[1] g + ... + c[7] g^7, by halves: the powers of g do not wait for each other */
+static inline double polynomial(const double *c /* [SS_ROW_POWERS] */, double g) {
+    double square = g * g;
+    double low = c[0] + c[1] * g + (c[2] + c[3] * g) * square;
+    double high = c[4] + c[5] * g + (c[6] + c[7] * g) * square;
+    return low + high * (square * square);
+}
+
+void SS_AT_LEVEL(ss_row_poles)(const ss_row_spectrum *spectrum, double x, double *value, double *slope) {
+    const float *weights = spectrum->near;
+    const size_t n = spectrum->count;
     vd values = vd_all(0), slopes = values, at = vd_all(x);
     size_t i = 0;
     for (; i + 2 * SS_LANES <= n; i += 2 * SS_LANES) {
@@ -112,8 +122,9 @@ void SS_AT_LEVEL(ss_row_poles)(const float *weights, size_t n, double x, double 
         vf one = n - i >= SS_LANES ? vf_load(weights + i) : vf_load_tail(weights + i, n - i, 0);
         add_poles(vd_low(one), vd_high(one), vd_all(0), vd_all(0), at, &values, &slopes);
     }
-    *value += vd_sum(values);
-    *slope += vd_sum(slopes);
+    double over_x = 1 / x, g = spectrum->unit * over_x;
+    *value = vd_sum(values) + polynomial(spectrum->powers, g) * g;
+    *slope = vd_sum(slopes) + polynomial(spectrum->slopes, g) * g * over_x;
 }
 
 /* sum + the lanes of w above the cut */
@@ -158,18 +169,45 @@ static inline size_t store_picked(float *to, vf w, unsigned bits) {
 
 size_t SS_AT_LEVEL(ss_row_pick)(const float *weights, size_t n, float low, float high, float *picked,
                                 double *above, size_t *count_above) {
-    vf least = vf_all(low), most = vf_all(high), zero = vf_all(0);
+    vf least = vf_all(low), most = vf_all(high);
     vd sum_low = vd_all(0), sum_high = sum_low;
     size_t count = 0, over_count = 0;
     for (size_t i = 0; i < n; i += SS_LANES) {
         vf w = n - i >= SS_LANES ? vf_load(weights + i) : vf_load_tail(weights + i, n - i, -1);
-        vi larger = w > most;
-        vf over = vf_pick(larger, w, zero);
+        vm larger = vm_above(w, most);
+        vf over = vf_keep(larger, w);
         sum_low += vd_low(over), sum_high += vd_high(over);
-        over_count += (size_t)__builtin_popcount(vi_bits(larger));
-        count += store_picked(picked + count, w, vi_bits((w > least) & ~larger));
+        over_count += (size_t)__builtin_popcount(vm_bits(larger));
+        count += store_picked(picked + count, w, vm_bits(vm_except(vm_above(w, least), larger)));
     }
     *above = vd_sum(sum_low + sum_high);
     *count_above = over_count;
+    return count;
+}
+
+size_t SS_AT_LEVEL(ss_row_split)(const float *weights, size_t n, float low, float scale, float *near,
+                                 double *powers) {
+    enum { GROUP = 4 * SS_LANES }; /* fourth powers weigh most: floats for so long only, then in double */
+    /* the fourth power of what is far below is nothing, and slow where it leaves the range of floats */
+    const vf least = vf_all(low), nothing = vf_all(0x1p-12f * low), unit = vf_all(scale), zero = vf_all(0);
+    vd fourth_low = vd_all(0), fourth_high = fourth_low;
+    vf fifth = zero, sixth = zero, seventh = zero;
+    size_t count = 0;
+    for (size_t begin = 0; begin < n; begin += GROUP) {
+        const size_t end = n - begin < GROUP ? n : begin + GROUP;
+        vf fourth = zero;
+        for (size_t i = begin; i < end; i += SS_LANES) {
+            vf w = n - i >= SS_LANES ? vf_load(weights + i) : vf_load_tail(weights + i, n - i, 0);
+            vm above = vm_above(w, least);
+            count += store_picked(near + count, w, vm_bits(above));
+            vf u = vf_keep(vm_except(vm_above(w, nothing), above), w) * unit, square = u * u, more = square * square;
+            fourth += more, fifth += more * u, sixth += more * square, seventh += more * (square * u);
+        }
+        fourth_low += vd_low(fourth), fourth_high += vd_high(fourth);
+    }
+    powers[0] = vd_sum(fourth_low + fourth_high);
+    powers[1] = vd_sum(vd_low(fifth) + vd_high(fifth));
+    powers[2] = vd_sum(vd_low(sixth) + vd_high(sixth));
+    powers[3] = vd_sum(vd_low(seventh) + vd_high(seventh));
     return count;
 }

@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-enum { SS_ROW_CUTS = 4, SS_ROW_PAD = 16 /* floats that ss_row_pick may write past its last */ };
+enum { SS_ROW_CUTS = 4, SS_ROW_PAD = 16 /* floats that copying kernels may write past their last */ };
 
 /* Sums over some weights of a row: w, w^2, w^3, w (score - max); and the largest w. */
 typedef struct ss_row_sums {
@@ -27,15 +27,31 @@ SS_DECLARE_LEVELS(void, ss_row_add,
                   (const float *weights /* [n] */, const float *scores /* [n] or NULL */, float max, size_t n,
                    ss_row_sums *sums))
 
-/* Add sum of w / (x - w) and of w / (x - w)^2 over weights[0..n) to *value and *slope. x exceeds every
- * weight. */
+/* Weights as seen from right of them all: those near stand for themselves, the others by the sums of their
+ * powers, as w / (x - w) is the sum of (w / x)^k over k >= 1. */
+enum { SS_ROW_POWERS = 8 };
+typedef struct ss_row_spectrum {
+    const float *near; /* [count] */
+    size_t count;
+    double unit;
+    double powers[SS_ROW_POWERS]; /* powers[k] = sum of (w / unit)^(1 + k) over the others ... */
+    double slopes[SS_ROW_POWERS]; /* ... and 1 + k times that */
+} ss_row_spectrum;
+
+/* Sums over all weights of the spectrum: w / (x - w) and w / (x - w)^2. x exceeds every weight. */
 SS_DECLARE_LEVELS(void, ss_row_poles,
-                  (const float *weights /* [n] */, size_t n, double x, double *value, double *slope))
+                  (const ss_row_spectrum *spectrum, double x, double *value, double *slope))
 
 /* above[k] = sum of the weights larger than cuts[k]. */
 SS_DECLARE_LEVELS(void, ss_row_above,
                   (const float *weights /* [n] */, size_t n, const float *cuts /* [SS_ROW_CUTS] */,
-                   double *above))
+                   double *above /* [SS_ROW_CUTS] */))
+
+/* Copy the weights above `low` to near[] in their order and return how many; near[] has room for
+ * n + SS_ROW_PAD. Of the others, powers[k] = sum of (scale w)^(4 + k), k = 0..3. */
+SS_DECLARE_LEVELS(size_t, ss_row_split,
+                  (const float *weights /* [n] */, size_t n, float low, float scale, float *near,
+                   double *powers /* [4] */))
 
 /* Copy the weights in (low, high] to picked[] in their order and return how many. Of those larger than high,
  * *above is the sum in double and *count_above the count. picked[] has room for n + SS_ROW_PAD. */

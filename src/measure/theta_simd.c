@@ -41,7 +41,7 @@ void SS_AT_LEVEL(ss_theta_lightest)(const float *atoms, size_t n, float floor, f
         vf a = none, b = none, c = none, d = none;
         for (size_t i = part * SS_LANES; i < n; i += SS_THETA_BLOCK) {
             vf x = load_part(atoms, n, i);
-            x = vf_pick(x >= least, x, none);
+            x = vf_pick(vm_from(x, least), x, none);
             vf over_a = vf_max(a, x), over_b = vf_max(b, over_a), over_c = vf_max(c, over_b);
             a = vf_min(a, x), b = vf_min(b, over_a), c = vf_min(c, over_b), d = vf_min(d, over_c);
         }
@@ -65,7 +65,7 @@ static inline void fold_lanes(double *sums, vd a, vd b) {
 
 size_t SS_AT_LEVEL(ss_theta_blocks)(const float *atoms, size_t n, const float *fence, float heavy,
                                     double *before, float *heavies) {
-    const vf most = vf_all(heavy), zero = vf_all(0);
+    const vf most = vf_all(heavy);
     vf fences[PARTS];
     vd low = vd_all(0), high = low;
     for (size_t part = 0; part < PARTS; part++) fences[part] = vf_load(fence + part * SS_LANES);
@@ -74,10 +74,10 @@ size_t SS_AT_LEVEL(ss_theta_blocks)(const float *atoms, size_t n, const float *f
     for (size_t i = 0; i < n; i += SS_THETA_BLOCK) {
         for (size_t part = 0; part < PARTS; part++) {
             vf x = load_part(atoms, n, i + part * SS_LANES);
-            vi mine = x > fences[part], large = x > most;
-            for (unsigned bits = vi_bits(mine & large); bits; bits &= bits - 1)
+            vm mine = vm_above(x, fences[part]), large = vm_above(x, most);
+            for (unsigned bits = vm_bits(vm_both(mine, large)); bits; bits &= bits - 1)
                 heavies[count++] = atoms[i + part * SS_LANES + (size_t)__builtin_ctz(bits)];
-            x = vf_pick(mine & ~large, x, zero);
+            x = vf_keep(vm_except(mine, large), x);
             low += vd_low(x), high += vd_high(x);
         }
         before += 4;
@@ -95,9 +95,9 @@ void SS_AT_LEVEL(ss_theta_around)(const float *atoms, size_t n, const float *fen
     for (size_t i = 0; i < n; i += SS_THETA_BLOCK)
         for (size_t part = 0; part < PARTS; part++) {
             vf x = load_part(atoms, n, i + part * SS_LANES);
-            vi mine = (x > fences[part]) & (x <= limit), under = x <= wanted;
-            below = vf_max(below, vf_pick(mine & under, x, zero));
-            above = vf_min(above, vf_pick(mine & ~under, x, none));
+            vm mine = vm_both(vm_above(x, fences[part]), vm_from(limit, x)), under = vm_from(wanted, x);
+            below = vf_max(below, vf_keep(vm_both(mine, under), x));
+            above = vf_min(above, vf_pick(vm_except(mine, under), x, none));
         }
     around[0] = vf_top(below), around[1] = -vf_top(-above);
 }
@@ -122,7 +122,7 @@ static inline vf vf_abs(vf x) {
 static inline unsigned hits_of_block(const vf *sums, float offset, vf most) {
     unsigned bits = 0;
     for (size_t part = 0; part < PARTS; part++)
-        bits |= vi_bits(vf_abs(sums[part] + offset) <= most) << (part * SS_LANES);
+        bits |= vm_bits(vm_from(most, vf_abs(sums[part] + offset))) << (part * SS_LANES);
     return bits;
 }
 
@@ -136,7 +136,7 @@ size_t SS_AT_LEVEL(ss_theta_hit)(const float *base, const float *offset, size_t 
         vf least = vf_all(INFINITY);
         for (size_t part = 0; part < PARTS; part++)
             for (size_t k = 0; k < 4; k++) least = vf_min(least, vf_abs(sums[part] + offset[j + k]));
-        if (vi_bits(least <= most)) break;
+        if (vm_bits(vm_from(most, least))) break;
     }
     for (; j < count; j++) {
         unsigned bits = hits_of_block(sums, offset[j], most);

@@ -18,7 +18,7 @@ static inline vf silu(vf x) {
 }
 
 static inline vf relu(vf x) {
-    return vf_pick(x < 0, vf_all(0), x); /* written so that a NaN passes through */
+    return vf_pick(vm_above(vf_all(0), x), vf_all(0), x); /* written so that a NaN passes through */
 }
 
 /* One loop an activation, so that none is chosen inside it. */

@@ -251,7 +251,7 @@ static void the_certificate_copes_with_ties(void **state) {
                     atoms[i] = weights[i], total += weights[i];
                     top = fmaxf(top, weights[i]);
                 }
-                double gap = ss_certify(isa, weights, n, total, top, picked).gap;
+                double gap = ss_certify(isa, weights, n, total, total, top, picked).gap;
                 assert_true(fabs(gap - ref_gap_greedy(atoms, n)) <= 1e-14 * total);
             }
 }
