@@ -155,6 +155,25 @@ static inline unsigned vm_bits(vm mask) {
 #endif
 }
 
+/* Write the lanes where the mask is set, closed up, and return how many. All of to[SS_LANES] may be written. */
+static inline size_t vf_store_kept(float *to, vf v, vm mask) {
+    const unsigned bits = vm_bits(mask);
+#if defined(__AVX512F__)
+    _mm512_storeu_ps(to, _mm512_maskz_compress_ps(mask, (__m512)v));
+#elif defined(__AVX2__)
+    /* the numbers of the set lanes, closed up, as bytes: one byte of ones for each set bit picks them */
+    uint64_t bytes = _pdep_u64(bits, 0x0101010101010101u) * 0xff;
+    __m256i lanes = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128((long long)_pext_u64(0x0706050403020100u, bytes)));
+    _mm256_storeu_ps(to, _mm256_permutevar8x32_ps((__m256)v, lanes));
+#else
+    for (size_t lane = 0, count = 0; lane < SS_LANES; lane++) {
+        to[count] = v[lane];
+        count += bits >> lane & 1;
+    }
+#endif
+    return (size_t)__builtin_popcount(bits);
+}
+
 /* the lower and the upper half of the lanes as doubles */
 static inline vd vd_low(vf v) {
 #if defined(__AVX512F__)

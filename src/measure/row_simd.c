@@ -149,24 +149,6 @@ void SS_AT_LEVEL(ss_row_above)(const float *weights, size_t n, const float *cuts
     for (size_t k = 0; k < SS_ROW_CUTS; k++) above[k] = vd_sum(sums[k]);
 }
 
-/* Write the lanes of w whose bit is set, closed up; returns how many. */
-static inline size_t store_picked(float *to, vf w, unsigned bits) {
-#if defined(__AVX512F__)
-    _mm512_storeu_ps(to, _mm512_maskz_compress_ps((__mmask16)bits, (__m512)w));
-#elif defined(__AVX2__)
-    /* the numbers of the set lanes, closed up, as bytes: one byte of ones for each set bit picks them */
-    uint64_t bytes = _pdep_u64(bits, 0x0101010101010101u) * 0xff;
-    __m256i lanes = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128((long long)_pext_u64(0x0706050403020100u, bytes)));
-    _mm256_storeu_ps(to, _mm256_permutevar8x32_ps((__m256)w, lanes));
-#else
-    for (size_t lane = 0, count = 0; lane < SS_LANES; lane++) {
-        to[count] = w[lane];
-        count += bits >> lane & 1;
-    }
-#endif
-    return (size_t)__builtin_popcount(bits);
-}
-
 size_t SS_AT_LEVEL(ss_row_pick)(const float *weights, size_t n, float low, float high, float *picked,
                                 double *above, size_t *count_above) {
     vf least = vf_all(low), most = vf_all(high);
@@ -178,7 +160,7 @@ size_t SS_AT_LEVEL(ss_row_pick)(const float *weights, size_t n, float low, float
         vf over = vf_keep(larger, w);
         sum_low += vd_low(over), sum_high += vd_high(over);
         over_count += (size_t)__builtin_popcount(vm_bits(larger));
-        count += store_picked(picked + count, w, vm_bits(vm_except(vm_above(w, least), larger)));
+        count += vf_store_kept(picked + count, w, vm_except(vm_above(w, least), larger));
     }
     *above = vd_sum(sum_low + sum_high);
     *count_above = over_count;
@@ -199,7 +181,7 @@ size_t SS_AT_LEVEL(ss_row_split)(const float *weights, size_t n, float low, floa
         for (size_t i = begin; i < end; i += SS_LANES) {
             vf w = n - i >= SS_LANES ? vf_load(weights + i) : vf_load_tail(weights + i, n - i, 0);
             vm above = vm_above(w, least);
-            count += store_picked(near + count, w, vm_bits(above));
+            count += vf_store_kept(near + count, w, above);
             vf u = vf_keep(vm_except(vm_above(w, nothing), above), w) * unit, square = u * u, more = square * square;
             fourth += more, fifth += more * u, sixth += more * square, seventh += more * (square * u);
         }

@@ -114,7 +114,7 @@ enum {
     NODES = 2 * SS_SIGNS_ITEMS,
     ALL_AT_ONCE = SS_SIGNS_ALL, /* items whose combinations the float kernel runs through */
     FIXED = 4,                  /* of them, items in one block of 16 sums */
-    OFFSETS = 6,                /* in the offsets of blocks */
+    OFFSETS = 7,                /* in the offsets of blocks */
     SHIFTS = ALL_AT_ONCE - 1 - FIXED - OFFSETS,
     FEWEST = 12 /* differencing stops here: fewer items save nothing */
 };

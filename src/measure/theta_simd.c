@@ -75,8 +75,7 @@ size_t SS_AT_LEVEL(ss_theta_blocks)(const float *atoms, size_t n, const float *f
         for (size_t part = 0; part < PARTS; part++) {
             vf x = load_part(atoms, n, i + part * SS_LANES);
             vm mine = vm_above(x, fences[part]), large = vm_above(x, most);
-            for (unsigned bits = vm_bits(vm_both(mine, large)); bits; bits &= bits - 1)
-                heavies[count++] = atoms[i + part * SS_LANES + (size_t)__builtin_ctz(bits)];
+            count += vf_store_kept(heavies + count, x, vm_both(mine, large));
             x = vf_keep(vm_except(mine, large), x);
             low += vd_low(x), high += vd_high(x);
         }
@@ -118,6 +117,15 @@ static inline vf vf_abs(vf x) {
     return (vf)((vi)x & INT32_MAX);
 }
 
+/* abs of the one that is nearer to zero */
+static inline vf vf_nearest(vf a, vf b) {
+#if defined(__AVX512DQ__)
+    return (vf)_mm512_range_ps((__m512)a, (__m512)b, 10); /* the least of both abs, sign cleared */
+#else
+    return vf_min(vf_abs(a), vf_abs(b));
+#endif
+}
+
 /* the lanes of the block's sums that are within `most` of zero, as bits */
 static inline unsigned hits_of_block(const vf *sums, float offset, vf most) {
     unsigned bits = 0;
@@ -135,7 +143,7 @@ size_t SS_AT_LEVEL(ss_theta_hit)(const float *base, const float *offset, size_t 
     for (; j + 4 <= count; j += 4) {
         vf least = vf_all(INFINITY);
         for (size_t part = 0; part < PARTS; part++)
-            for (size_t k = 0; k < 4; k++) least = vf_min(least, vf_abs(sums[part] + offset[j + k]));
+            for (size_t k = 0; k < 4; k++) least = vf_nearest(least, sums[part] + offset[j + k]);
         if (vm_bits(vm_from(most, least))) break;
     }
     for (; j < count; j++) {
