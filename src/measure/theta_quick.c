@@ -16,16 +16,6 @@ enum {
     MOST_TRIED = 12  /* heavy atoms whose combinations are all tried */
 };
 
-/* Sort 64 atoms, largest first. Float bits order as the values do; the last 6 bits make way for the place,
- * which makes keys distinct and costs nothing, as near-equal atoms may stand in any order. */
-static void sort_atoms(ss_isa isa, const float *atoms /* [64] */, double *sorted /* [64] */) {
-    int32_t keys[SS_THETA_RESERVE], rank[SS_THETA_RESERVE];
-    memcpy(keys, atoms, sizeof keys);
-    for (int32_t k = 0; k < SS_THETA_RESERVE; k++) keys[k] = (keys[k] & ~(SS_THETA_RESERVE - 1)) | k;
-    SS_PICK_LEVEL(isa, ss_theta_rank)(keys, rank);
-    for (size_t k = 0; k < SS_THETA_RESERVE; k++) sorted[rank[k]] = atoms[k];
-}
-
 static void descend(float *atoms, size_t count) {
     for (size_t i = 1; i < count; i++) {
         float atom = atoms[i];
@@ -111,17 +101,23 @@ static double heavy_apart(const parts *p) {
     return least;
 }
 
-/* What misses of `gap` after taking heavy atoms, mostly by greed. If more is left than the blocks can give, a
- * few heavy atoms are set against each other as evenly as they can be; where all other atoms cannot make up
- * for that, the best cut is found, and proved. */
+/* What misses of `gap` after taking each heavy atom that fits. */
+static double take_greedily(const parts *p, double gap) {
+    for (size_t k = 0; k < p->heavy_count; k++) gap -= p->heavies[k] <= gap ? p->heavies[k] : 0;
+    return gap;
+}
+
+/* What misses of `gap` after taking heavy atoms, mostly by greed, in their order if that will do. If more is
+ * left than the blocks can give, a few heavy atoms are set against each other as evenly as they can be; where
+ * all other atoms cannot make up for that, the best cut is found, and proved. */
 static double take_heavies(parts *p, double gap, double bulk) {
-    double sum = 0, left = gap;
+    double left = take_greedily(p, gap);
+    if (left <= bulk) return left;
     descend(p->heavies, p->heavy_count);
-    for (size_t k = 0; k < p->heavy_count; k++) {
-        sum += p->heavies[k];
-        left -= p->heavies[k] <= left ? p->heavies[k] : 0;
-    }
+    left = take_greedily(p, gap);
     if (left <= bulk || p->heavy_count > MOST_TRIED) return left;
+    double sum = 0;
+    for (size_t k = 0; k < p->heavy_count; k++) sum += p->heavies[k];
     double apart = heavy_apart(p), tail = p->total - sum;
     if (apart >= tail) p->proved = 0.5 * (apart - tail);
     return gap - 0.5 * (sum + apart);
@@ -213,16 +209,11 @@ static double sign_row(ss_isa isa, const float *atoms, size_t n, double total, d
     double *before = (double *)((char *)workspace + (sizeof *lists + 63) / 64 * 64);
     p.before = before;
     float lightest[SS_THETA_RESERVE];
-    double reserve[SS_THETA_RESERVE], reserve_sum = 0;
+    double reserve[SS_THETA_RESERVE], reserve_sum;
     SS_PICK_LEVEL(isa, ss_theta_lightest)(atoms, n, (float)(hit / 8), lightest);
     memcpy(p.fence, lightest + SS_THETA_RESERVE - SS_THETA_BLOCK, sizeof p.fence);
-    size_t count = 0;
-    for (size_t k = 0; k < SS_THETA_RESERVE; k++) {
-        lightest[k] = lightest[k] < INFINITY ? lightest[k] : 0;
-        count += lightest[k] > 0, reserve_sum += lightest[k];
-    }
+    size_t count = SS_PICK_LEVEL(isa, ss_theta_sort)(lightest, reserve, &reserve_sum);
     if (count < FEW) return INFINITY;
-    sort_atoms(isa, lightest, reserve);
 
     p.heavy = (float)(total / MOST_HEAVY);
     p.heavy_count = SS_PICK_LEVEL(isa, ss_theta_blocks)(atoms, n, p.fence, p.heavy, before, p.heavies);

@@ -101,16 +101,36 @@ void SS_AT_LEVEL(ss_theta_around)(const float *atoms, size_t n, const float *fen
     around[0] = vf_top(below), around[1] = -vf_top(-above);
 }
 
-void SS_AT_LEVEL(ss_theta_rank)(const int32_t *keys, int32_t *rank) {
+/* Float bits order as the values do; the last 6 bits make way for the place, which makes keys distinct: an
+ * atom's rank is how many keys are larger. */
+size_t SS_AT_LEVEL(ss_theta_sort)(const float *atoms, double *sorted, double *sum) {
     enum { VECTORS = SS_THETA_RESERVE / SS_LANES };
+    const vf none = vf_all(INFINITY), zero = vf_all(0);
     vi own[VECTORS], above[VECTORS];
-    memcpy(own, keys, sizeof own);
-    memset(above, 0, sizeof above);
+    vd sums = vd_all(0);
+    float clean[SS_THETA_RESERVE];
+    int32_t keys[SS_THETA_RESERVE], rank[SS_THETA_RESERVE];
+    size_t count = 0;
+    for (size_t v = 0; v < VECTORS; v++) {
+        vf x = vf_load(atoms + v * SS_LANES);
+        x = vf_keep(vm_above(none, x), x);
+        vf_store(clean + v * SS_LANES, x);
+        sums += vd_low(x) + vd_high(x);
+        count += (size_t)__builtin_popcount(vm_bits(vm_above(x, zero)));
+        vi place;
+        for (size_t lane = 0; lane < SS_LANES; lane++) place[lane] = (int32_t)(v * SS_LANES + lane);
+        own[v] = ((vi)x & ~(SS_THETA_RESERVE - 1)) | place;
+        above[v] = (vi){0};
+    }
+    memcpy(keys, own, sizeof keys);
     for (size_t j = 0; j < SS_THETA_RESERVE; j++) {
         vi other = keys[j] - (vi){0};
         for (size_t v = 0; v < VECTORS; v++) above[v] -= other > own[v];
     }
-    memcpy(rank, above, sizeof above);
+    memcpy(rank, above, sizeof rank);
+    for (size_t k = 0; k < SS_THETA_RESERVE; k++) sorted[rank[k]] = clean[k];
+    *sum = vd_sum(sums);
+    return count;
 }
 
 static inline vf vf_abs(vf x) {

@@ -41,8 +41,10 @@ SS_DECLARE_LEVELS(void, ss_theta_around,
                   (const float *atoms /* [n] */, size_t n, const float *fence /* [16] */, float want,
                    float most, float *around /* [2] */))
 
-/* rank[i] = how many of the 64 distinct keys are larger than keys[i] */
-SS_DECLARE_LEVELS(void, ss_theta_rank, (const int32_t *keys /* [64] */, int32_t *rank /* [64] */))
+/* The 64 atoms, largest first; infinite ones stand for none and come last as 0. Near-equal atoms, up to 2^-17
+ * of themselves, come in any order. Returns how many atoms are above 0, and their sum. */
+SS_DECLARE_LEVELS(size_t, ss_theta_sort,
+                  (const float *atoms /* [64] */, double *sorted /* [64] */, double *sum))
 
 /* Is there a choice of signs with abs(sum of +-items + offset[j]) <= limit? The 16 sums of four items are
  * base[], of the others offset[]. Returns j * 16 + lane of the first, or count * 16. */
