@@ -38,11 +38,8 @@ size_t ss_row_workspace(size_t n) {
 
 /* Sums over all weights but the one at s->key. */
 static void sum_others(ss_isa isa, const ss_row *row, summed *s) {
-    const float *scores = row->scores, *after = scores ? scores + s->key + 1 : NULL;
     s->top = row->weights[s->key];
-    s->rest = (ss_row_sums){0};
-    SS_PICK_LEVEL(isa, ss_row_add)(row->weights, scores, row->max, s->key, &s->rest);
-    SS_PICK_LEVEL(isa, ss_row_add)(row->weights + s->key + 1, after, row->max, row->n - s->key - 1, &s->rest);
+    SS_PICK_LEVEL(isa, ss_row_add)(row->weights, row->scores, row->max, row->n, s->key, &s->rest);
 }
 
 static summed sum_row(ss_isa isa, const ss_row *row) {
@@ -133,8 +130,8 @@ static ss_row_spectrum spectrum_of(ss_isa isa, const ss_row *row, summed *s, flo
     near[SS_PICK_LEVEL(isa, ss_row_find)(near, made.count, s->top)] = near[made.count];
     near[made.count] = s->top;
     if (row->n <= ALL_NEAR) return made;
-    ss_row_sums sums = {0};
-    SS_PICK_LEVEL(isa, ss_row_add)(near, NULL, 0, made.count, &sums);
+    ss_row_sums sums;
+    SS_PICK_LEVEL(isa, ss_row_add)(near, NULL, 0, made.count, made.count, &sums);
     s->near = near, s->near_count = made.count + 1, s->near_sum = s->top + sums.sum;
     const double scale = 1 / made.unit;
     made.powers[0] = fmax(s->rest.sum - sums.sum, 0) * scale;

@@ -60,32 +60,49 @@ static inline vd shift_from(const float *scores, vd max) {
     return vd_max(vd_from(scores), vd_all(-DBL_MAX / 2)) - max;
 }
 
-void SS_AT_LEVEL(ss_row_add)(const float *weights, const float *scores, float max, size_t n,
+/* The lanes of w, 0 in one of them. */
+static inline vf without_lane(vf w, size_t lane) {
+#if defined(__AVX512F__)
+    return (vf)_mm512_maskz_mov_ps((__mmask16) ~(1u << lane), (__m512)w);
+#else
+    float lanes[SS_LANES];
+    vf_store(lanes, w);
+    lanes[lane] = 0;
+    return vf_load(lanes);
+#endif
+}
+
+void SS_AT_LEVEL(ss_row_add)(const float *weights, const float *scores, float max, size_t n, size_t skipped,
                              ss_row_sums *sums) {
     enum { HALF = SS_LANES / 2 };
     half low = {vd_all(0), vd_all(0), vd_all(0), vd_all(0)}, high = low;
     vf top = vf_all(0);
     const vd from = vd_all(max), none = vd_all(0);
-    size_t i = 0;
-    for (; i + SS_LANES <= n; i += SS_LANES) {
+    /* two vectors are special: the one with the skipped weight, and one that is not full at the end */
+    const size_t full = n / SS_LANES * SS_LANES, special[2] = {skipped / SS_LANES * SS_LANES, full};
+    for (size_t i = 0; i < full; i += SS_LANES) {
         const float *w = weights + i, *s = scores ? scores + i : w;
+        if (i == special[0]) continue;
         top = vf_max(top, vf_load(w));
         add_half(&low, vd_from(w), scores ? shift_from(s, from) : none);
         add_half(&high, vd_from(w + HALF), scores ? shift_from(s + HALF, from) : none);
     }
-    if (i < n) {
-        vf w = vf_load_tail(weights + i, n - i, 0), s = vf_all(max);
-        if (scores) s = vf_pick(vm_above(w, vf_all(0)), vf_load_tail(scores + i, n - i, max), s);
+    for (size_t k = special[0] == special[1]; k < 2; k++) {
+        const size_t i = special[k], count = n - i < SS_LANES ? n - i : SS_LANES;
+        if (i >= n) continue;
+        vf w = i < full ? vf_load(weights + i) : vf_load_tail(weights + i, count, 0), s = vf_all(max);
+        if (skipped - i < SS_LANES) w = without_lane(w, skipped - i);
+        if (scores) s = i < full ? vf_load(scores + i) : vf_load_tail(scores + i, count, max);
+        s = vf_pick(vm_above(w, vf_all(0)), s, vf_all(max));
         top = vf_max(top, w);
         add_half(&low, vd_low(w), vd_low(s) - from);
         add_half(&high, vd_high(w), vd_high(s) - from);
     }
-    sums->sum += vd_sum(low.sum + high.sum);
-    sums->square += vd_sum(low.square + high.square);
-    sums->cube += vd_sum(low.cube + high.cube);
-    sums->score += vd_sum(low.score + high.score);
-    float largest = vf_top(top);
-    if (largest > sums->largest) sums->largest = largest;
+    *sums = (ss_row_sums){.sum = vd_sum(low.sum + high.sum),
+                          .square = vd_sum(low.square + high.square),
+                          .cube = vd_sum(low.cube + high.cube),
+                          .score = vd_sum(low.score + high.score),
+                          .largest = vf_top(top)};
 }
 
 /* Divisions are slow: four reciprocals come from one division of 1 by the product of all four. */

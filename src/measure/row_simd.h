@@ -21,11 +21,11 @@ SS_DECLARE_LEVELS(float, ss_row_top, (const float *weights /* [n] */, size_t n))
 /* Where `weight` is first, n where it is not. */
 SS_DECLARE_LEVELS(size_t, ss_row_find, (const float *weights /* [n] */, size_t n, float weight))
 
-/* Add weights[0..n) to `sums`. Without scores (NULL) sums->score stays. A weight of 0 adds nothing, whatever
- * its score. */
+/* Sums over weights[0..n) without the one at `skipped`; n there leaves out none. Without scores (NULL)
+ * sums->score is 0. A weight of 0 adds nothing, whatever its score. */
 SS_DECLARE_LEVELS(void, ss_row_add,
                   (const float *weights /* [n] */, const float *scores /* [n] or NULL */, float max, size_t n,
-                   ss_row_sums *sums))
+                   size_t skipped, ss_row_sums *sums))
 
 /* Weights as seen from right of them all: those near stand for themselves, the others by the sums of their
  * powers, as w / (x - w) is the sum of (w / x)^k over k >= 1. */

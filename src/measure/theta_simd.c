@@ -101,6 +101,17 @@ void SS_AT_LEVEL(ss_theta_around)(const float *atoms, size_t n, const float *fen
     around[0] = vf_top(below), around[1] = -vf_top(-above);
 }
 
+/* counts + 1 where own is less than `key` */
+static inline vi count_above(vi counts, vi own, int32_t key) {
+    vi other = key - (vi){0};
+#if defined(__AVX512F__)
+    __mmask16 less = _mm512_cmplt_epi32_mask((__m512i)own, (__m512i)other);
+    return (vi)_mm512_mask_sub_epi32((__m512i)counts, less, (__m512i)counts, _mm512_set1_epi32(-1));
+#else
+    return counts - (other > own);
+#endif
+}
+
 /* Float bits order as the values do; the last 6 bits make way for the place, which makes keys distinct: an
  * atom's rank is how many keys are larger. */
 size_t SS_AT_LEVEL(ss_theta_sort)(const float *atoms, double *sorted, double *sum) {
@@ -123,10 +134,8 @@ size_t SS_AT_LEVEL(ss_theta_sort)(const float *atoms, double *sorted, double *su
         above[v] = (vi){0};
     }
     memcpy(keys, own, sizeof keys);
-    for (size_t j = 0; j < SS_THETA_RESERVE; j++) {
-        vi other = keys[j] - (vi){0};
-        for (size_t v = 0; v < VECTORS; v++) above[v] -= other > own[v];
-    }
+    for (size_t j = 0; j < SS_THETA_RESERVE; j++)
+        for (size_t v = 0; v < VECTORS; v++) above[v] = count_above(above[v], own[v], keys[j]);
     memcpy(rank, above, sizeof rank);
     for (size_t k = 0; k < SS_THETA_RESERVE; k++) sorted[rank[k]] = clean[k];
     *sum = vd_sum(sums);

@@ -350,7 +350,8 @@ static void ordinary_long_rows_are_proved(void **state) {
             }
 }
 
-/* Every level decides alike, so levels give the same bits. */
+/* Every level decides alike; what is left is the order in which their lanes add up a row, one or two units in
+ * the last place where theta is 4 p q. */
 static void levels_agree(void **state) {
     (void)state;
     static double atoms[MOST];
@@ -362,7 +363,7 @@ static void levels_agree(void **state) {
             ss_row_measures base = measure(SS_ISA_BASE, atoms, sizes[s], true);
             for (ss_isa isa = SS_ISA_BASE; isa <= ss_isa_best(); isa++) {
                 ss_row_measures m = measure(isa, atoms, sizes[s], true);
-                assert_true(fabs(m.theta - base.theta) <= 2e-16);
+                assert_true(fabs(m.theta - base.theta) <= 4e-16);
                 assert_int_equal(m.theta_exact, base.theta_exact);
                 assert_true(fabs(m.theta_cert - base.theta_cert) <= 4e-16);
             }
