@@ -12,3 +12,7 @@ void ss_dots(ss_isa isa, const float *x, const float *rows, size_t stride, size_
              float *dots) {
     SS_PICK_LEVEL(isa, ss_dots)(x, rows, stride, count, width, dots);
 }
+
+void ss_squares(ss_isa isa, const float *rows, size_t stride, size_t count, size_t width, float *squares) {
+    SS_PICK_LEVEL(isa, ss_squares)(rows, stride, count, width, squares);
+}

@@ -34,7 +34,13 @@ double ss_score_of(const ss_config *config, double dot);
 void ss_dots(ss_isa isa, const float *x /* [width] */, const float *rows, size_t stride, size_t count,
              size_t width, float *dots /* [count] */);
 
+/* squares[j] = sum over e of rows[j * stride + e]^2 */
+void ss_squares(ss_isa isa, const float *rows, size_t stride, size_t count, size_t width,
+                float *squares /* [count] */);
+
 SS_DECLARE_LEVELS(void, ss_dots,
                   (const float *x, const float *rows, size_t stride, size_t count, size_t width, float *dots))
+SS_DECLARE_LEVELS(void, ss_squares,
+                  (const float *rows, size_t stride, size_t count, size_t width, float *squares))
 
 #endif

@@ -1,4 +1,5 @@
-/* Dot products of one vector with many. Plain twin: tests/unit/probe_scale_test.c. Relies on: math/simd. */
+/* Dot products of one vector with many, and of many with themselves. Plain twin:
+ * tests/unit/probe_scale_test.c. Relies on: math/simd. */
 #include "probe/values.h"
 
 #include "math/simd.h"
@@ -19,4 +20,8 @@ static inline float dot(const float *x, const float *y, size_t width) {
 void SS_AT_LEVEL(ss_dots)(const float *x, const float *rows, size_t stride, size_t count, size_t width,
                           float *dots) {
     for (size_t j = 0; j < count; j++) dots[j] = dot(x, rows + j * stride, width);
+}
+
+void SS_AT_LEVEL(ss_squares)(const float *rows, size_t stride, size_t count, size_t width, float *squares) {
+    for (size_t j = 0; j < count; j++) squares[j] = dot(rows + j * stride, rows + j * stride, width);
 }
