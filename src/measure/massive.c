@@ -13,7 +13,7 @@
 
 enum {
     PARTS = 128, /* a part stays in the first cache between two looks at it */
-    ROOM = 1024, /* values that are sorted at the end of the search for the median */
+    ROOM = 1024, /* values that are copied at the end of the search for the median */
     BOUNDS = 3,  /* that ss_massive_below counts at once */
 };
 
@@ -115,16 +115,32 @@ static uint32_t bits_of_abs(float x) {
     return bits_of(x) & INT32_MAX;
 }
 
-/* Shell's sort, with the gaps of Ciura 2001. */
-static void ascend(uint32_t *values, size_t count) {
-    static const size_t GAPS[] = {701, 301, 132, 57, 23, 10, 4, 1};
-    for (size_t g = 0; g < sizeof GAPS / sizeof *GAPS; g++)
-        for (size_t gap = GAPS[g], i = gap; i < count; i++) {
-            uint32_t value = values[i];
-            size_t k = i;
-            for (; k >= gap && values[k - gap] > value; k -= gap) values[k] = values[k - gap];
-            values[k] = value;
+/* Hoare's quickselect: values[rank] becomes the value of that rank, no larger one is before it and no smaller
+ * one after it. */
+static void select_rank(uint32_t *values, size_t count, size_t rank) {
+    size_t begin = 0, end = count;
+    while (end - begin > 1) {
+        const uint32_t pivot = values[begin + (end - begin - 1) / 2];
+        size_t low = begin, high = end - 1;
+        while (true) {
+            while (values[low] < pivot) low++;
+            while (values[high] > pivot) high--;
+            if (low >= high) break;
+            const uint32_t swapped = values[low];
+            values[low++] = values[high];
+            values[high--] = swapped;
         }
+        if (rank <= high)
+            end = high + 1;
+        else
+            begin = high + 1;
+    }
+}
+
+static uint32_t least_of(const uint32_t *values, size_t count) {
+    uint32_t least = UINT32_MAX;
+    for (size_t i = 0; i < count; i++) least = values[i] < least ? values[i] : least;
+    return least;
 }
 
 /* Values of abs(x): `low` has fewer than or just `rank` values below it, `high` has more. */
@@ -159,10 +175,11 @@ static void guess_bounds(survey *s) {
     const uint64_t SPREAD = 0x9E3779B97F4A7C15;
     uint32_t sample[SAMPLE];
     for (size_t k = 0; k < SAMPLE; k++) sample[k] = bits_of_abs(s->state[(size_t)(k * SPREAD % s->count)]);
-    ascend(sample, SAMPLE);
-    s->bounds[0] = sample[SAMPLE / 2 - SIDE];
-    s->bounds[1] = sample[SAMPLE / 2];
-    s->bounds[2] = sample[SAMPLE / 2 + SIDE];
+    for (size_t k = 0; k < BOUNDS; k++) {
+        const size_t rank = SAMPLE / 2 - SIDE + k * SIDE;
+        select_rank(sample, SAMPLE, rank);
+        s->bounds[k] = sample[rank];
+    }
 }
 
 /* Bounds around the rank, as if values were spread evenly over the range: near the median of a hidden state
@@ -219,9 +236,10 @@ static double median_abs(survey *s) {
     if (r.high - r.low > 1) {
         s->least = r.low, s->most = r.high;
         share(s, pick);
-        ascend(s->picked, inside(&r));
-        at = s->picked[rank - r.below_low];
-        if (rank + 1 < r.below_high) next = s->picked[rank + 1 - r.below_low];
+        const size_t place = rank - r.below_low;
+        select_rank(s->picked, inside(&r), place);
+        at = s->picked[place];
+        next = least_of(s->picked + place + 1, inside(&r) - place - 1);
     }
     if (s->count % 2) return float_of(at);
     if (rank + 1 >= r.below_high) next = next_from(s, r.high);
