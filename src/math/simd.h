@@ -142,16 +142,24 @@ static inline vf vf_min(vf a, vf b) {
 #endif
 }
 
-/* one bit a lane, lane 0 the lowest */
+/* One bit a lane, lane 0 the lowest: of what an operator found comparing two vi ... */
+static inline unsigned vi_bits(vi truths) {
+#if defined(__AVX512F__)
+    return _mm512_movepi32_mask((__m512i)truths);
+#elif defined(__AVX2__)
+    return (unsigned)_mm256_movemask_ps((__m256)truths);
+#else
+    unsigned bits = 0;
+    for (size_t lane = 0; lane < SS_LANES; lane++) bits |= (unsigned)(truths[lane] & 1) << lane;
+    return bits;
+#endif
+}
+/* ... and of a mask. */
 static inline unsigned vm_bits(vm mask) {
 #if defined(__AVX512F__)
     return mask;
-#elif defined(__AVX2__)
-    return (unsigned)_mm256_movemask_ps((__m256)mask);
 #else
-    unsigned bits = 0;
-    for (size_t lane = 0; lane < SS_LANES; lane++) bits |= (unsigned)(mask[lane] & 1) << lane;
-    return bits;
+    return vi_bits(mask);
 #endif
 }
 

@@ -1,11 +1,11 @@
 /* One hidden state: its magnitude, its massive activations, its first non-finite entry.
  *
  * Massive (Sun et al., Massive Activations in Large Language Models): abs(x) > 100 and at least 1000 times
- * the median abs(x) of that state. Relies on: math/isa. Pure functions, safe from any thread. */
+ * the median abs(x) of that state. Relies on: math/compute. */
 #ifndef SS_MEASURE_MASSIVE_H
 #define SS_MEASURE_MASSIVE_H
 
-#include "math/isa.h"
+#include "math/compute.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,8 +30,10 @@ typedef struct ss_hidden {
 } ss_hidden;
 
 /* Measure `state`. The `capacity` massive entries of largest magnitude go to `massive`, largest first (ties
- * by position); massive may be NULL when capacity is 0. */
-ss_hidden ss_measure_hidden(ss_isa isa, const float *state /* [tokens][width] */, size_t tokens, size_t width,
-                            ss_massive *massive /* [capacity] */, size_t capacity);
+ * by position); massive may be NULL when capacity is 0. Uses the team; the answers are the same for every
+ * number of workers. */
+ss_hidden ss_measure_hidden(const ss_compute *compute, const float *state /* [tokens][width] */,
+                            size_t tokens, size_t width, ss_massive *massive /* [capacity] */,
+                            size_t capacity);
 
 #endif

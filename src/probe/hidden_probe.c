@@ -51,8 +51,8 @@ static void on_hidden(void *context, const ss_hidden_event *event) {
     ss_hidden_probe *probe = context;
     hidden_state *state = state_of(probe, event);
     state->seen = true;
-    state->measures = ss_measure_hidden(probe->compute.isa, event->x, event->rows, event->width,
-                                        state->massive, MOST_LISTED);
+    state->measures =
+        ss_measure_hidden(&probe->compute, event->x, event->rows, event->width, state->massive, MOST_LISTED);
 }
 
 ss_probe ss_hidden_probe_subscribe(ss_hidden_probe *probe) {

@@ -53,6 +53,7 @@ struct ss_keys_probe {
     uint32_t *previous;      /* [T] */
     ss_keys_worker *workers; /* [workers] */
     ss_keys_head *heads;     /* [layers][H] */
+    double *shares;          /* [H][T] of the layer being shown: each token's share of its head's sink */
     float **maps;            /* [layers][H]: [map bins][map bins] of that head */
 };
 

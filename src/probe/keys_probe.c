@@ -47,8 +47,9 @@ static bool allocate(ss_keys_probe *probe) {
     probe->workers = ss_alloc_zero(probe->memory, (size_t)probe->compute.workers, sizeof *probe->workers);
     probe->previous = ss_alloc(probe->memory, probe->tokens, sizeof *probe->previous);
     probe->heads = ss_alloc_zero(probe->memory, heads, sizeof *probe->heads);
-    return probe->workers && probe->previous && probe->heads && allocate_maps(probe, heads) &&
-           allocate_workers(probe) &&
+    probe->shares = ss_alloc(probe->memory, probe->config->heads, probe->tokens * sizeof *probe->shares);
+    return probe->workers && probe->previous && probe->heads && probe->shares &&
+           allocate_maps(probe, heads) && allocate_workers(probe) &&
            ss_previous_occurrences(probe->memory, probe->ids, probe->tokens, probe->previous);
 }
 
@@ -85,6 +86,7 @@ void ss_keys_probe_free(ss_keys_probe *probe) {
     ss_free(memory, probe->workers);
     ss_free(memory, probe->previous);
     ss_free(memory, probe->heads);
+    ss_free(memory, probe->shares);
     for (size_t i = 0; probe->maps && i < probe->config->layers * probe->config->heads; i++)
         ss_free(memory, probe->maps[i]);
     ss_free(memory, probe->maps);
@@ -295,56 +297,87 @@ static void clear(ss_keys_probe *probe, size_t head) {
 
 /* ---- the value that the sink contributes ---- */
 
-static double product(const ss_heads_event *event, const float *x, const float *y) {
-    float dot;
-    ss_dots(event->pass->compute->isa, x, y, 0, 1, event->pass->config->head_width, &dot);
-    return dot;
-}
+/* norm(weight x value of the sink) / norm(head output) of a token; NOT_SHARED where the token does not see
+ * the sink or has no output. */
+#define NOT_SHARED (-1.0)
 
-/* weight of key j in row t, as the pass had it up to float32 rounding of the product */
-static double weight_of(const ss_heads_event *event, size_t head, size_t t, size_t j) {
-    size_t place = head * event->pass->tokens + t;
-    double dot = product(event, ss_event_query(event, head, t), ss_event_key(event, head, j));
-    return exp(ss_score_of(event->pass->config, dot) - event->max[place]) / event->total[place];
-}
-
-/* Mean over the rows that see the sink of norm(weight x value of the sink) / norm(head output). */
-static double sink_value_share(const ss_heads_event *event, size_t head, size_t sink) {
-    const ss_pass *pass = event->pass;
-    const float *value = ss_event_value(event, head, sink);
-    double value_norm = sqrt(product(event, value, value));
-    ss_mean share = {0};
-    for (size_t t = 0; t < pass->tokens; t++) {
-        ss_visible keys = ss_event_visible(event, t);
-        if (keys.support < 2 || sink - keys.first >= keys.support) continue;
-        const float *mix = ss_event_mix(event, head, t);
-        double mix_norm = sqrt(product(event, mix, mix));
-        if (!(mix_norm > 0)) continue; /* no output to share */
-        share.sum += weight_of(event, head, t, sink) * value_norm / mix_norm;
-        share.count++;
-    }
-    return mean_of(share.sum, share.count);
-}
+/* Tokens taken together: all heads of a few tokens are one stretch of memory that is read in its order. */
+#define TOKENS_AT_ONCE ((size_t)16)
 
 typedef struct layer_task {
     ss_keys_probe *probe;
     const ss_heads_event *event;
 } layer_task;
 
+/* weight of a key with this product q k in row t, as the pass had it up to float32 rounding of the product */
+static double weight_of(const ss_heads_event *event, size_t head, size_t t, double dot) {
+    size_t place = head * event->pass->tokens + t;
+    return exp(ss_score_of(event->pass->config, dot) - event->max[place]) / event->total[place];
+}
+
+static double share_of(const ss_heads_event *event, size_t head, size_t t, size_t sink, double dot,
+                       double value_square, double mix_square) {
+    ss_visible keys = ss_event_visible(event, t);
+    if (keys.support < 2 || sink - keys.first >= keys.support) return NOT_SHARED;
+    if (!(mix_square > 0)) return NOT_SHARED;
+    return weight_of(event, head, t, dot) * sqrt(value_square) / sqrt(mix_square);
+}
+
+static void find_head_shares(const layer_task *task, size_t head, size_t sink, size_t first, size_t count) {
+    const ss_heads_event *event = task->event;
+    const ss_config *config = event->pass->config;
+    const ss_isa isa = event->pass->compute->isa;
+    const size_t width = config->head_width;
+    double *shares = task->probe->shares + head * task->probe->tokens + first;
+    float dots[TOKENS_AT_ONCE], squares[TOKENS_AT_ONCE], value_square;
+    ss_dots(isa, ss_event_key(event, head, sink), ss_event_query(event, head, first), event->stride, count,
+            width, dots);
+    ss_squares(isa, ss_event_mix(event, head, first), config->heads * width, count, width, squares);
+    ss_squares(isa, ss_event_value(event, head, sink), 0, 1, width, &value_square);
+    for (size_t i = 0; i < count; i++)
+        shares[i] = share_of(event, head, first + i, sink, dots[i], value_square, squares[i]);
+}
+
+static void find_shares(void *context, size_t begin, size_t end, int worker) {
+    (void)worker;
+    const layer_task *task = context;
+    const size_t heads = task->probe->config->heads;
+    const ss_keys_head *head = &task->probe->heads[task->event->layer * heads];
+    for (size_t first = begin; first < end; first += TOKENS_AT_ONCE) {
+        size_t count = end - first < TOKENS_AT_ONCE ? end - first : TOKENS_AT_ONCE;
+        for (size_t h = 0; h < heads; h++)
+            if (head[h].top_count > 0) find_head_shares(task, h, head[h].top[0].key, first, count);
+    }
+}
+
+/* Mean over the tokens, in their order. */
+static double mean_share(const double *shares /* [T] */, size_t tokens) {
+    ss_mean mean = {0};
+    for (size_t t = 0; t < tokens; t++) {
+        if (shares[t] == NOT_SHARED) continue;
+        mean.sum += shares[t];
+        mean.count++;
+    }
+    return mean_of(mean.sum, mean.count);
+}
+
 static void reduce_head(void *context, size_t h, int worker) {
     (void)worker;
     layer_task *task = context;
-    ss_keys_head *head = &task->probe->heads[task->event->layer * task->probe->config->heads + h];
     fold(task->probe, h);
     finish_head(task->probe, task->event->layer, h);
     clear(task->probe, h);
-    if (head->top_count > 0) head->sink_value_share = sink_value_share(task->event, h, head->top[0].key);
 }
 
 static void on_heads(void *context, const ss_heads_event *event) {
     ss_keys_probe *probe = context;
     layer_task task = {.probe = probe, .event = event};
     ss_team_run(probe->compute.workers, probe->config->heads, reduce_head, &task);
+    ss_team_split(probe->compute.workers, probe->tokens, find_shares, &task);
+    ss_keys_head *head = &probe->heads[event->layer * probe->config->heads];
+    for (size_t h = 0; h < probe->config->heads; h++)
+        if (head[h].top_count > 0)
+            head[h].sink_value_share = mean_share(probe->shares + h * probe->tokens, probe->tokens);
 }
 
 ss_probe ss_keys_probe_subscribe(ss_keys_probe *probe) {

@@ -18,6 +18,11 @@ typedef struct head_scale {
     double scale_driven, genuine;    /* counts */
 } head_scale;
 
+/* Rows to compute again are taken a few together, over tiles of keys that stay in the first cache from one
+ * row to the next: rows of one key/value head follow each other in the list. */
+#define ROWS_AT_ONCE ((size_t)8)
+#define KEYS_AT_ONCE ((size_t)32)
+
 /* One query's row to compute again. */
 typedef struct saturated_row {
     size_t head, query;
@@ -32,7 +37,7 @@ struct ss_scale_probe {
     head_scale *heads;    /* [layers][H] */
     float *raw_max;       /* [workers][H] of the layer being shown; NaN when none */
     float *key_rms;       /* [K][T] of the layer being shown */
-    float *scores;        /* [workers][T] */
+    float *scores;        /* [workers][ROWS_AT_ONCE][T] */
     saturated_row *rows;  /* [H T] */
     bool *scale_driven;   /* [H T] the answer for each of `rows` */
 };
@@ -41,14 +46,15 @@ struct ss_scale_probe {
 
 static bool allocate(ss_scale_probe *probe) {
     const ss_config *config = probe->config;
-    size_t heads, workers = (size_t)probe->compute.workers, rows, keys;
+    size_t heads, workers = (size_t)probe->compute.workers, rows, keys, scores;
     if (!ss_mul_size(config->layers, config->heads, &heads)) return false;
     if (!ss_mul_size(config->heads, probe->tokens, &rows)) return false;
     if (!ss_mul_size(config->kv_heads, probe->tokens, &keys)) return false;
+    if (!ss_mul_size(workers * ROWS_AT_ONCE, probe->tokens, &scores)) return false;
     probe->heads = ss_alloc(probe->memory, heads, sizeof *probe->heads);
     probe->raw_max = ss_alloc(probe->memory, workers, config->heads * sizeof *probe->raw_max);
     probe->key_rms = ss_alloc(probe->memory, keys, sizeof *probe->key_rms);
-    probe->scores = ss_alloc(probe->memory, workers, probe->tokens * sizeof *probe->scores);
+    probe->scores = ss_alloc(probe->memory, scores, sizeof *probe->scores);
     probe->rows = ss_alloc(probe->memory, rows, sizeof *probe->rows);
     probe->scale_driven = ss_alloc(probe->memory, rows, sizeof *probe->scale_driven);
     if (!probe->heads || !probe->raw_max || !probe->key_rms || !probe->scores || !probe->rows ||
@@ -127,12 +133,13 @@ static void find_max_logits(ss_scale_probe *probe, const ss_heads_event *event) 
 typedef struct layer_task {
     ss_scale_probe *probe;
     const ss_heads_event *event;
+    size_t rows; /* to compute again */
 } layer_task;
 
 static float rms(const ss_heads_event *event, const float *x) {
     size_t width = event->pass->config->head_width;
     float square;
-    ss_dots(event->pass->compute->isa, x, x, 0, 1, width, &square);
+    ss_squares(event->pass->compute->isa, x, 0, 1, width, &square);
     return (float)sqrt((double)square / (double)width);
 }
 
@@ -146,39 +153,62 @@ static void measure_keys(void *context, size_t begin, size_t end, int worker) {
                 rms(task->event, task->event->k + t * task->event->stride + k * config->head_width);
 }
 
-/* A vector of zeros stays one: its products are 0 whatever its scale. */
-static double unit_score(const ss_config *config, double dot, double query_rms, double key_rms) {
-    return ss_score_of(config, dot == 0 ? 0 : dot / (query_rms * key_rms));
-}
-
-/* p_max of one row with every query and key vector at root-mean-square 1 */
-static void recompute(void *context, size_t index, int worker) {
-    layer_task *task = context;
-    ss_scale_probe *probe = task->probe;
+/* Scores of one row for its keys among begin .. end - 1, with every query and key vector at root-mean-square
+ * 1. A vector of zeros stays one: its products are 0 whatever its scale. */
+static void score_keys(const layer_task *task, saturated_row row, size_t begin, size_t end,
+                       float *scores /* [T] by key */) {
+    const ss_scale_probe *probe = task->probe;
+    const ss_heads_event *event = task->event;
     const ss_config *config = probe->config;
-    saturated_row row = probe->rows[index];
-    ss_visible keys = ss_event_visible(task->event, row.query);
-    const float *query = ss_event_query(task->event, row.head, row.query);
-    const float *key_rms = probe->key_rms + ss_event_kv(task->event, row.head) * probe->tokens + keys.first;
-    float *scores = probe->scores + (size_t)worker * probe->tokens, max;
-    double query_rms = rms(task->event, query);
-    ss_dots(probe->compute.isa, query, ss_event_key(task->event, row.head, keys.first), task->event->stride,
-            keys.support, config->head_width, scores);
-    for (size_t j = 0; j < keys.support; j++)
-        scores[j] = (float)unit_score(config, scores[j], query_rms, key_rms[j]);
-    double total = ss_softmax_row(probe->compute.isa, scores, keys.support, scores, &max);
-    probe->scale_driven[index] = 1 / total <= FALLEN;
+    const ss_visible keys = ss_event_visible(event, row.query);
+    if (begin < keys.first) begin = keys.first;
+    if (end > keys.first + keys.support) end = keys.first + keys.support;
+    if (begin >= end) return;
+    const float *query = ss_event_query(event, row.head, row.query);
+    const float *key_rms = probe->key_rms + ss_event_kv(event, row.head) * probe->tokens;
+    ss_dots(probe->compute.isa, query, ss_event_key(event, row.head, begin), event->stride, end - begin,
+            config->head_width, scores + begin);
+    ss_unit_scores(probe->compute.isa, config, rms(event, query), key_rms + begin, end - begin,
+                   scores + begin);
 }
 
-/* Rows to look at, from the longest to the shortest as the team wants them. */
+static bool falls(const layer_task *task, saturated_row row, float *scores /* [T] by key */) {
+    const ss_visible keys = ss_event_visible(task->event, row.query);
+    float max, *first = scores + keys.first;
+    return 1 / ss_softmax_row(task->probe->compute.isa, first, keys.support, first, &max) <= FALLEN;
+}
+
+/* Rows index * ROWS_AT_ONCE and on: does p_max fall at unit scale? */
+static void recompute(void *context, size_t index, int worker) {
+    const layer_task *task = context;
+    ss_scale_probe *probe = task->probe;
+    const size_t tokens = probe->tokens, begin = index * ROWS_AT_ONCE;
+    const size_t count = task->rows - begin < ROWS_AT_ONCE ? task->rows - begin : ROWS_AT_ONCE;
+    const saturated_row *rows = probe->rows + begin;
+    float *scores = probe->scores + (size_t)worker * ROWS_AT_ONCE * tokens;
+    for (size_t key = 0; key < tokens; key += KEYS_AT_ONCE)
+        for (size_t r = 0; r < count; r++)
+            score_keys(task, rows[r], key, key + KEYS_AT_ONCE, scores + r * tokens);
+    for (size_t r = 0; r < count; r++)
+        probe->scale_driven[begin + r] = falls(task, rows[r], scores + r * tokens);
+}
+
+static bool is_saturated(const ss_scale_probe *probe, const ss_heads_event *event, size_t head,
+                         size_t query) {
+    return is_shown(probe, event->layer, head) && 1 / event->total[head * probe->tokens + query] >= SATURATED;
+}
+
+/* Rows to look at: by key/value head, each from the longest to the shortest as the team wants them. */
 static size_t list_saturated(ss_scale_probe *probe, const ss_heads_event *event) {
+    const size_t sharing = probe->config->heads / probe->config->kv_heads;
     size_t count = 0;
-    for (size_t t = probe->tokens; t-- > 0;) {
-        if (ss_event_visible(event, t).support < 2) continue;
-        for (size_t h = 0; h < probe->config->heads; h++)
-            if (is_shown(probe, event->layer, h) && 1 / event->total[h * probe->tokens + t] >= SATURATED)
-                probe->rows[count++] = (saturated_row){.head = h, .query = t};
-    }
+    for (size_t kv = 0; kv < probe->config->kv_heads; kv++)
+        for (size_t t = probe->tokens; t-- > 0;) {
+            if (ss_event_visible(event, t).support < 2) continue;
+            for (size_t h = kv * sharing; h < (kv + 1) * sharing; h++)
+                if (is_saturated(probe, event, h, t))
+                    probe->rows[count++] = (saturated_row){.head = h, .query = t};
+        }
     return count;
 }
 
@@ -186,11 +216,11 @@ static void on_heads(void *context, const ss_heads_event *event) {
     ss_scale_probe *probe = context;
     layer_task task = {.probe = probe, .event = event};
     find_max_logits(probe, event);
-    size_t count = list_saturated(probe, event);
-    if (count == 0) return;
+    task.rows = list_saturated(probe, event);
+    if (task.rows == 0) return;
     ss_team_split(probe->compute.workers, probe->tokens, measure_keys, &task);
-    ss_team_run(probe->compute.workers, count, recompute, &task);
-    for (size_t i = 0; i < count; i++) {
+    ss_team_run(probe->compute.workers, (task.rows + ROWS_AT_ONCE - 1) / ROWS_AT_ONCE, recompute, &task);
+    for (size_t i = 0; i < task.rows; i++) {
         head_scale *head = &probe->heads[event->layer * probe->config->heads + probe->rows[i].head];
         if (probe->scale_driven[i])
             head->scale_driven++;

@@ -30,11 +30,24 @@ static inline const float *ss_event_mix(const ss_heads_event *event, size_t head
 /* What enters the softmax when the product q k is `dot`. */
 double ss_score_of(const ss_config *config, double dot);
 
+/* In place: products q k become what enters the softmax when q and every k are divided by their
+ * root-mean-square. A product of 0 stays 0, whatever divides it. */
+void ss_unit_scores(ss_isa isa, const ss_config *config, double query_rms, const float *key_rms /* [count] */,
+                    size_t count, float *scores /* [count] */);
+
 /* dots[j] = sum over e of x[e] * rows[j * stride + e], for `count` rows of `width`. */
 void ss_dots(ss_isa isa, const float *x /* [width] */, const float *rows, size_t stride, size_t count,
              size_t width, float *dots /* [count] */);
 
+/* squares[j] = sum over e of rows[j * stride + e]^2 */
+void ss_squares(ss_isa isa, const float *rows, size_t stride, size_t count, size_t width,
+                float *squares /* [count] */);
+
 SS_DECLARE_LEVELS(void, ss_dots,
                   (const float *x, const float *rows, size_t stride, size_t count, size_t width, float *dots))
+SS_DECLARE_LEVELS(void, ss_unit_dots,
+                  (double query_rms, const float *key_rms, size_t count, double scale, float *dots))
+SS_DECLARE_LEVELS(void, ss_squares,
+                  (const float *rows, size_t stride, size_t count, size_t width, float *squares))
 
 #endif

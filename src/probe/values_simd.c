@@ -1,4 +1,5 @@
-/* Dot products of one vector with many. Plain twin: tests/unit/probe_scale_test.c. Relies on: math/simd. */
+/* Dot products of one vector with many, and of many with themselves. Plain twin:
+ * tests/unit/probe_scale_test.c. Relies on: math/simd. */
 #include "probe/values.h"
 
 #include "math/simd.h"
@@ -19,4 +20,24 @@ static inline float dot(const float *x, const float *y, size_t width) {
 void SS_AT_LEVEL(ss_dots)(const float *x, const float *rows, size_t stride, size_t count, size_t width,
                           float *dots) {
     for (size_t j = 0; j < count; j++) dots[j] = dot(x, rows + j * stride, width);
+}
+
+void SS_AT_LEVEL(ss_squares)(const float *rows, size_t stride, size_t count, size_t width, float *squares) {
+    for (size_t j = 0; j < count; j++) squares[j] = dot(rows + j * stride, rows + j * stride, width);
+}
+
+typedef float half __attribute__((vector_size(SS_LANES * 2))); /* as many floats as vd has doubles */
+
+void SS_AT_LEVEL(ss_unit_dots)(double query_rms, const float *key_rms, size_t count, double scale,
+                               float *dots) {
+    size_t j = 0;
+    for (; j + SS_LANES / 2 <= count; j += SS_LANES / 2) {
+        vd dot = vd_from(dots + j), unit = dot / (query_rms * vd_from(key_rms + j));
+        half score = __builtin_convertvector((vd)((vl)unit & (dot != 0)) * scale, half);
+        memcpy(dots + j, &score, sizeof score);
+    }
+    for (; j < count; j++) {
+        double unit = dots[j] == 0 ? 0 : dots[j] / (query_rms * key_rms[j]);
+        dots[j] = (float)(unit * scale);
+    }
 }

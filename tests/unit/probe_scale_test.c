@@ -12,6 +12,7 @@
 #include "support/staged_pass.h"
 
 #include <math.h>
+#include <string.h>
 
 static void assert_near(double got, double want, double tolerance) {
     if (!(fabs(got - want) <= tolerance)) fail_msg("got %.9g, want %.9g", got, want);
@@ -115,18 +116,47 @@ static void saturated_rows_are_told_apart_at_unit_scale(void **state) {
 
 static void dot_products_agree_with_loops_at_every_level(void **state) {
     (void)state;
-    float x[140], rows[5 * 150], dots[5];
+    float x[140], rows[5 * 150], dots[5], squares[5];
     ref_fill(x, 140, 1, 3);
     ref_fill(rows, 5 * 150, 1, 4);
     for (ss_isa isa = SS_ISA_BASE; isa <= ss_isa_best(); isa++)
         for (size_t width = 0; width <= 140; width++) {
             ss_dots(isa, x, rows, 150, 5, width, dots);
+            ss_squares(isa, rows, 150, 5, width, squares);
             for (size_t j = 0; j < 5; j++) {
-                double want = 0;
-                for (size_t e = 0; e < width; e++) want += (double)x[e] * rows[j * 150 + e];
+                double want = 0, square = 0;
+                for (size_t e = 0; e < width; e++) {
+                    want += (double)x[e] * rows[j * 150 + e];
+                    square += (double)rows[j * 150 + e] * rows[j * 150 + e];
+                }
                 assert_near(dots[j], want, 1e-5);
+                assert_near(squares[j], square, 1e-4);
             }
         }
+}
+
+/* To the last bit: the count of rows must not depend on how a score is computed. */
+static void unit_scores_are_those_of_one_product_at_every_level(void **state) {
+    (void)state;
+    enum { MOST = 40 };
+    ss_config config = staged_config(1, 1, true);
+    float dots[MOST], key_rms[MOST], scores[MOST];
+    ref_fill(dots, MOST, 20, 5);
+    ref_fill(key_rms, MOST, 1, 6);
+    for (size_t j = 0; j < MOST; j++) key_rms[j] = fabsf(key_rms[j]);
+    dots[3] = dots[30] = dots[38] = 0;
+    key_rms[3] = key_rms[38] = 0; /* a key of zeros */
+    for (int capped = 0; capped < 2; capped++)
+        for (ss_isa isa = SS_ISA_BASE; isa <= ss_isa_best(); isa++)
+            for (size_t count = 0; count <= MOST; count++) {
+                config.soft_cap = capped ? 5 : 0;
+                memcpy(scores, dots, sizeof scores);
+                ss_unit_scores(isa, &config, 1.7, key_rms, count, scores);
+                for (size_t j = 0; j < MOST; j++) {
+                    double unit = dots[j] == 0 ? 0 : dots[j] / (1.7 * key_rms[j]);
+                    assert_true(scores[j] == (j < count ? (float)ss_score_of(&config, unit) : dots[j]));
+                }
+            }
 }
 
 int main(void) {
@@ -135,6 +165,7 @@ int main(void) {
         cmocka_unit_test(scores_beyond_float16_are_reported_as_they_are),
         cmocka_unit_test(saturated_rows_are_told_apart_at_unit_scale),
         cmocka_unit_test(dot_products_agree_with_loops_at_every_level),
+        cmocka_unit_test(unit_scores_are_those_of_one_product_at_every_level),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -115,28 +115,33 @@ static void the_sink_is_the_heaviest_key_of_those_who_see_it(void **state) {
 
 enum { TOKENS = 5, WIDTH = 37 };
 
+static ss_compute at_level(ss_isa isa, int workers) {
+    return (ss_compute){.workers = workers, .isa = isa};
+}
+
 /* CASES 18: all .1 but one entry */
 static void a_massive_activation_is_named(void **state) {
     (void)state;
     for (ss_isa isa = SS_ISA_BASE; isa <= ss_isa_best(); isa++) {
+        const ss_compute compute = at_level(isa, 2);
         float x[TOKENS * WIDTH];
         ss_massive found[2];
         for (size_t i = 0; i < TOKENS * WIDTH; i++) x[i] = .1f;
         x[3] = -150;
-        ss_hidden h = ss_measure_hidden(isa, x, TOKENS, WIDTH, found, 2);
+        ss_hidden h = ss_measure_hidden(&compute, x, TOKENS, WIDTH, found, 2);
         assert_true(h.finite && h.massive_count == 1 && h.max_token == 0 && h.max_dimension == 3 &&
                     h.max_abs == 150);
         assert_true(found[0].token == 0 && found[0].dimension == 3 && found[0].value == -150);
         assert_true(fabs(h.block_inf_rms - sqrt((22500 + 36 * .01) / WIDTH)) < 1e-6);
         x[3] = 90;
-        assert_int_equal(ss_measure_hidden(isa, x, TOKENS, WIDTH, found, 2).massive_count, 0);
+        assert_int_equal(ss_measure_hidden(&compute, x, TOKENS, WIDTH, found, 2).massive_count, 0);
         x[3] = 120, x[WIDTH + 1] = 200, x[4 * WIDTH + 36] = -170, x[2 * WIDTH] = 170;
-        h = ss_measure_hidden(isa, x, TOKENS, WIDTH, found, 2);
+        h = ss_measure_hidden(&compute, x, TOKENS, WIDTH, found, 2);
         assert_int_equal(h.massive_count, 4);
         assert_true(found[0].value == 200 && found[1].value == 170);
         for (size_t i = 0; i < TOKENS * WIDTH; i++)
             x[i] = fabsf(x[i]) < 100 ? 1 : x[i]; /* median 1: not 1000 times */
-        assert_int_equal(ss_measure_hidden(isa, x, TOKENS, WIDTH, found, 2).massive_count, 0);
+        assert_int_equal(ss_measure_hidden(&compute, x, TOKENS, WIDTH, found, 2).massive_count, 0);
     }
 }
 
@@ -144,10 +149,11 @@ static void the_first_bad_entry_is_found(void **state) {
     (void)state;
     for (ss_isa isa = SS_ISA_BASE; isa <= ss_isa_best(); isa++)
         for (size_t at = 0; at < TOKENS * WIDTH; at += 7) {
+            const ss_compute compute = at_level(isa, 1 + (int)at % 3);
             float x[TOKENS * WIDTH] = {0};
             x[TOKENS * WIDTH - 1] = INFINITY;
             x[at] = at % 2 ? NAN : -INFINITY;
-            ss_hidden h = ss_measure_hidden(isa, x, TOKENS, WIDTH, NULL, 0);
+            ss_hidden h = ss_measure_hidden(&compute, x, TOKENS, WIDTH, NULL, 0);
             assert_true(!h.finite && h.bad_token == at / WIDTH && h.bad_dimension == at % WIDTH);
         }
 }
@@ -159,20 +165,46 @@ static void the_median_is_exact(void **state) {
     static const size_t sizes[] = {1, 2, 3, 16, 17, 255, 1024, 1025, 4096, 4097, 29999, 30000};
     for (ss_isa isa = SS_ISA_BASE; isa <= ss_isa_best(); isa++)
         for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
-            for (int kind = 0; kind < 5; kind++) {
+            for (int kind = 0; kind < 6; kind++) {
                 ref_random random = {s * 10 + (size_t)kind};
                 size_t n = sizes[s];
                 for (size_t i = 0; i < n; i++) {
                     double normal = ref_normal(&random), step = (double)(ref_bits(&random) % 3);
-                    double of_kind[] = {normal, step, i < n / 2 ? 0 : normal, 0, exp(20 * normal)};
+                    double of_kind[] = {normal,           step,          i < n / 2 ? 0 : normal, 0,
+                                        exp(20 * normal), normal * 1e-40};
                     x[i] = (float)of_kind[kind];
                     sorted[i] = fabsf(x[i]);
                 }
                 qsort(sorted, n, sizeof *sorted, ascending);
                 double median = n % 2 ? sorted[n / 2] : 0.5 * (sorted[n / 2 - 1] + sorted[n / 2]);
-                assert_true(ss_measure_hidden(isa, x, 1, n, NULL, 0).median_abs == median);
+                const ss_compute one = at_level(isa, 1), three = at_level(isa, 3);
+                assert_true(ss_measure_hidden(&one, x, 1, n, NULL, 0).median_abs == median);
+                assert_true(ss_measure_hidden(&three, x, n, 1, NULL, 0).median_abs == median);
             }
-    assert_true(ss_measure_hidden(SS_ISA_BASE, x, 0, 0, NULL, 0).median_abs == 0);
+    const ss_compute compute = at_level(SS_ISA_BASE, 1);
+    assert_true(ss_measure_hidden(&compute, x, 0, 0, NULL, 0).median_abs == 0);
+}
+
+/* A state of as many tokens as there are parts and more, against loops; ties go to the first token. */
+static void any_number_of_workers_measures_the_same_state(void **state) {
+    (void)state;
+    enum { MANY = 300, FEW = 21 };
+    static float x[MANY * FEW];
+    for (size_t i = 0; i < MANY * FEW; i++) x[i] = (float)(i * 7919 % 1000) * 1e-4f;
+    const size_t large[] = {20 * FEW + 3, 140 * FEW, 140 * FEW + 20, 299 * FEW + 20};
+    for (size_t i = 0; i < 4; i++) x[large[i]] = i == 1 || i == 3 ? -200.0f : 150.0f;
+    for (int workers = 1; workers <= 7; workers += 2) {
+        const ss_compute compute = at_level(SS_ISA_BASE, workers);
+        ss_massive found[4];
+        ss_hidden h = ss_measure_hidden(&compute, x, MANY, FEW, found, 4);
+        assert_true(h.max_abs == 200 && h.max_token == 140 && h.max_dimension == 0 && h.massive_count == 4);
+        const size_t want[] = {140, 299, 20, 140}; /* by size, then by position */
+        for (size_t i = 0; i < 4; i++) assert_int_equal(found[i].token, want[i]);
+        double square = 0;
+        for (size_t d = 0; d < FEW; d++) square += (double)x[140 * FEW + d] * x[140 * FEW + d];
+        assert_true(fabs(h.block_inf_rms - sqrt(square / FEW)) < 1e-6);
+        assert_true(fabs(h.median_abs - .05) < 1e-4);
+    }
 }
 
 int main(void) {
@@ -183,6 +215,7 @@ int main(void) {
         cmocka_unit_test(a_massive_activation_is_named),
         cmocka_unit_test(the_first_bad_entry_is_found),
         cmocka_unit_test(the_median_is_exact),
+        cmocka_unit_test(any_number_of_workers_measures_the_same_state),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
