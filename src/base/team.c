@@ -2,6 +2,8 @@
 #include "base/team.h"
 
 #include <omp.h>
+#include <sched.h>
+#include <stdatomic.h>
 #if defined(__SSE__)
 #include <xmmintrin.h>
 #endif
@@ -29,44 +31,35 @@ int ss_team_size(int asked) {
     return asked > 0 ? asked : omp_get_num_procs();
 }
 
-/* Round r deals tasks r*workers..: forwards in even rounds, backwards in odd ones. */
-static size_t dealt(size_t round, size_t worker, size_t workers) {
-    return round * workers + (round % 2 ? workers - 1 - worker : worker);
-}
-
 void ss_team_run(int workers, size_t tasks, ss_task *task, void *context) {
-    size_t count = (size_t)workers;
-    size_t rounds = (tasks + count - 1) / count;
+    atomic_size_t next;
+    atomic_init(&next, 0);
 #pragma omp parallel num_threads(workers)
     {
         unsigned saved = begin_flush();
-        /* OpenMP may give fewer threads than asked: the worker loop keeps every task covered */
-        for (size_t worker = (size_t)omp_get_thread_num(); worker < count;
-             worker += (size_t)omp_get_num_threads()) {
-            for (size_t round = 0; round < rounds; round++) {
-                size_t index = dealt(round, worker, count);
-                if (index < tasks) task(context, index, (int)worker);
-            }
-        }
+        const int worker = omp_get_thread_num();
+        for (size_t index; (index = atomic_fetch_add(&next, 1)) < tasks;) task(context, index, worker);
         end_flush(saved);
     }
 }
 
-typedef struct split {
-    ss_range_task *task;
-    void *context;
-    size_t items, parts;
-} split;
-
-static void run_part(void *context, size_t index, int worker) {
-    const split *s = context;
-    size_t begin = s->items * index / s->parts, end = s->items * (index + 1) / s->parts;
-    if (begin < end) s->task(s->context, begin, end, worker);
+void ss_team_pause(void) {
+    sched_yield();
 }
 
 void ss_team_split(int workers, size_t items, ss_range_task *task, void *context) {
-    split s = {.task = task, .context = context, .items = items, .parts = (size_t)workers};
-    ss_team_run(workers, s.parts, run_part, &s);
+    const size_t count = (size_t)workers;
+#pragma omp parallel num_threads(workers)
+    {
+        unsigned saved = begin_flush();
+        /* OpenMP may give fewer threads than asked: every worker's range is covered all the same */
+        for (size_t worker = (size_t)omp_get_thread_num(); worker < count;
+             worker += (size_t)omp_get_num_threads()) {
+            size_t begin = items * worker / count, end = items * (worker + 1) / count;
+            if (begin < end) task(context, begin, end, (int)worker);
+        }
+        end_flush(saved);
+    }
 }
 
 ss_team_scope ss_team_enter(int workers) {

@@ -3,8 +3,9 @@
  *     const ss_probe probe = {.context = &mine, .sites = SS_SITE_BIT(SS_SITE_BLOCK), .hidden = on_hidden};
  *     ss_model_forward(model, ids, tokens, &options, (const ss_probe *const[]){&probe}, 1, &error);
  *
- * `rows` and `logits` are called by several workers at once: write into slots indexed by row, or keep one
- * partial result a worker and reduce in a fixed order later. `hidden` and `heads` are called by one thread,
+ * `rows` and `logits` are called by several workers at once: write into slots indexed by row. `rows_in_turn`
+ * is for sums over rows: the blocks of one head come one after the other in a fixed order, those of other
+ * heads at the same time; others wait, so it should do little. `hidden` and `heads` are called by one thread,
  * between operators; they may use the team. All pointers are valid during the call only. */
 #ifndef SS_MODEL_EVENTS_H
 #define SS_MODEL_EVENTS_H
@@ -83,6 +84,7 @@ typedef struct ss_probe {
     void *context;
     unsigned sites; /* SS_SITE_BIT of every site that `hidden` wants */
     void (*rows)(void *context, const ss_pass *pass, size_t layer, const ss_row_block *block);
+    void (*rows_in_turn)(void *context, const ss_pass *pass, size_t layer, const ss_row_block *block);
     void (*heads)(void *context, const ss_heads_event *event);
     void (*hidden)(void *context, const ss_hidden_event *event);
     void (*logits)(void *context, const ss_logits_event *event);

@@ -65,6 +65,15 @@ static void show_rows(void *context, const ss_row_block *block) {
     }
 }
 
+static void show_rows_in_turn(void *context, const ss_row_block *block) {
+    const rows_target *target = context;
+    const runner *r = target->runner;
+    for (size_t i = 0; i < r->probe_count; i++) {
+        const ss_probe *probe = r->probes[i];
+        if (probe->rows_in_turn) probe->rows_in_turn(probe->context, &r->pass, target->layer, block);
+    }
+}
+
 static void show_heads(const runner *r, size_t layer) {
     const ss_config *c = r->config;
     const size_t stride = (c->heads + 2 * c->kv_heads) * c->head_width;
@@ -87,6 +96,12 @@ static void show_heads(const runner *r, size_t layer) {
 static bool wants_rows(const runner *r) {
     for (size_t i = 0; i < r->probe_count; i++)
         if (r->probes[i]->rows) return true;
+    return false;
+}
+
+static bool wants_rows_in_turn(const runner *r) {
+    for (size_t i = 0; i < r->probe_count; i++)
+        if (r->probes[i]->rows_in_turn) return true;
     return false;
 }
 
@@ -142,6 +157,7 @@ static ss_status attend(runner *r, size_t layer) {
         .max = r->max,
         .total = r->total,
         .rows = wants_rows(r) ? show_rows : NULL,
+        .rows_in_turn = wants_rows_in_turn(r) ? show_rows_in_turn : NULL,
         .rows_context = &target,
         .shown = r->options->heads ? r->options->heads + layer * c->heads : NULL,
     };
@@ -315,7 +331,7 @@ static bool allocate(runner *r) {
     r->cosines = floats(r, tokens, pairs);
     r->sines = floats(r, tokens, pairs);
 
-    const ss_attention shape = {.tokens = tokens};
+    const ss_attention shape = {.tokens = tokens, .heads = c->heads};
     size_t attention_bytes;
     if (ss_attention_workspace(compute, &shape, &attention_bytes))
         r->attention_space = ss_alloc(r->model->memory, attention_bytes, 1);

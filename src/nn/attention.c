@@ -9,6 +9,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdalign.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -46,9 +47,15 @@ static bool worker_bytes(size_t tokens, size_t *bytes) {
     return ss_add_size(matrix, small, bytes);
 }
 
+/* A head's turn has a cache line to itself: workers look at it while they wait. */
+typedef struct turn {
+    alignas(SS_ALIGNMENT) atomic_size_t next; /* which of the head's blocks is to be shown next */
+} turn;
+
 bool ss_attention_workspace(const ss_compute *compute, const ss_attention *attention, size_t *bytes) {
-    size_t one;
-    return worker_bytes(attention->tokens, &one) && ss_mul_size(one, (size_t)compute->workers, bytes);
+    size_t one, all, turns;
+    return worker_bytes(attention->tokens, &one) && ss_mul_size(one, (size_t)compute->workers, &all) &&
+           ss_mul_size(attention->heads, sizeof(turn), &turns) && ss_add_size(all, turns, bytes);
 }
 
 static block_memory carve(void *workspace, size_t tokens, int worker) {
@@ -70,7 +77,8 @@ static block_memory carve(void *workspace, size_t tokens, int worker) {
 typedef struct job {
     const ss_attention *a;
     ss_isa isa;
-    void *workspace;
+    turn *turns;         /* [heads] */
+    void *workspace;     /* of the workers */
     size_t blocks, rows; /* blocks of a head, rows of a block */
     atomic_int status;
 } job;
@@ -99,24 +107,24 @@ static void softmax_block(const job *j, const block_memory *m, size_t query, siz
     }
 }
 
-static void show_block(const job *j, const block_memory *m, size_t head, size_t query, size_t rows,
-                       size_t begin, size_t stride, int worker) {
+/* Wait until the blocks of the head before this one have been shown. False when one of them never will be, as a
+ * product failed. Blocks are begun in the order of their turns, so there is always one that waits for none. */
+static bool await_turn(job *j, size_t head, size_t place) {
+    while (atomic_load_explicit(&j->turns[head].next, memory_order_acquire) != place) {
+        if (atomic_load(&j->status) != SS_OK) return false;
+        ss_team_pause();
+    }
+    return true;
+}
+
+/* `place`: of the block among its head's. */
+static void show_block(job *j, const ss_row_block *block, size_t place) {
     const ss_attention *a = j->a;
-    if (!a->rows || (a->shown && !a->shown[head])) return;
-    a->rows(a->rows_context, &(ss_row_block){.head = head,
-                                             .kv_head = head / (a->heads / a->kv_heads),
-                                             .first_query = query,
-                                             .rows = rows,
-                                             .stride = stride,
-                                             .begin_key = begin,
-                                             .scores = m->scores,
-                                             .weights = m->weights,
-                                             .max = m->max,
-                                             .raw_max = a->soft_cap > 0 ? m->raw_max : NULL,
-                                             .total = m->total,
-                                             .first_key = m->first,
-                                             .support = m->support,
-                                             .worker = worker});
+    if (a->shown && !a->shown[block->head]) return;
+    if (a->rows) a->rows(a->rows_context, block);
+    if (!a->rows_in_turn || !await_turn(j, block->head, place)) return;
+    a->rows_in_turn(a->rows_context, block);
+    atomic_store_explicit(&j->turns[block->head].next, place + 1, memory_order_release);
 }
 
 /* Divide a row by its total; is all of it finite? */
@@ -154,12 +162,12 @@ static bool succeeds(job *j, ss_status status) {
     return status == SS_OK;
 }
 
-/* Tasks come from the longest rows to the shortest, so that the team's deal is even. */
+/* Tasks come from the longest rows to the shortest, so that workers end together. */
 static void attend_block(void *context, size_t index, int worker) {
     job *j = context;
     const ss_attention *a = j->a;
-    const size_t width = a->head_width, head = index % a->heads;
-    const size_t query = (j->blocks - 1 - index / a->heads) * j->rows;
+    const size_t width = a->head_width, head = index % a->heads, place = index / a->heads;
+    const size_t query = (j->blocks - 1 - place) * j->rows;
     const size_t rows = a->tokens - query < j->rows ? a->tokens - query : j->rows;
     const size_t kv_head = head / (a->heads / a->kv_heads);
     block_memory m = carve(j->workspace, a->tokens, worker);
@@ -185,13 +193,31 @@ static void attend_block(void *context, size_t index, int worker) {
         return;
     if (!succeeds(j, finish_mix(&m, stride, v, a->stride, begin, mix, a->heads * width, rows, width))) return;
     /* 4. whoever listens */
-    show_block(j, &m, head, query, rows, begin, stride, worker);
+    const ss_row_block block = {.head = head,
+                                .kv_head = kv_head,
+                                .first_query = query,
+                                .rows = rows,
+                                .stride = stride,
+                                .begin_key = begin,
+                                .scores = m.scores,
+                                .weights = m.weights,
+                                .max = m.max,
+                                .raw_max = a->soft_cap > 0 ? m.raw_max : NULL,
+                                .total = m.total,
+                                .first_key = m.first,
+                                .support = m.support,
+                                .worker = worker};
+    show_block(j, &block, place);
 }
 
 ss_status ss_attention_forward(const ss_compute *compute, const ss_attention *attention, void *workspace,
                                ss_error *error) {
-    job j = {
-        .a = attention, .isa = compute->isa, .workspace = workspace, .rows = block_rows(attention->tokens)};
+    job j = {.a = attention,
+             .isa = compute->isa,
+             .turns = workspace,
+             .workspace = (char *)workspace + attention->heads * sizeof(turn),
+             .rows = block_rows(attention->tokens)};
+    for (size_t h = 0; h < attention->heads; h++) atomic_init(&j.turns[h].next, 0);
     j.blocks = (attention->tokens + j.rows - 1) / j.rows;
     atomic_init(&j.status, SS_OK);
     ss_team_run(compute->workers, j.blocks * attention->heads, attend_block, &j);

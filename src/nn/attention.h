@@ -22,12 +22,16 @@ typedef struct ss_attention {
     float *mix;             /* [T][H * E]: result */
     float *max;             /* [H][T]: result, the largest score of each row */
     double *total;          /* [H][T]: result, sum of exp(score - max) */
-    ss_rows_fn *rows;       /* the listener; may be NULL */
+    /* Listeners, NULL for none: `rows` is called by several workers at once; `rows_in_turn` sees the blocks
+     * of a head one after the other, the last queries first, whatever the workers: sums over rows that are
+     * kept for each head come out the same to the last bit at any number of threads. */
+    ss_rows_fn *rows, *rows_in_turn;
     void *rows_context;
-    const uint8_t *shown; /* [H] heads shown to the listener; NULL for all */
+    const uint8_t *shown; /* [H] heads shown to the listeners; NULL for all */
 } ss_attention;
 
-/* Bytes of workspace that ss_attention_forward needs for all workers together. False on overflow. */
+/* Bytes of workspace that ss_attention_forward needs for all workers together, by `tokens` and `heads`. False
+ * on overflow. */
 bool ss_attention_workspace(const ss_compute *compute, const ss_attention *attention, size_t *bytes);
 
 /* Fill mix, max and total, showing each block on the way; `workspace` is aligned to 64 bytes. Uses the team.

@@ -44,7 +44,7 @@ static inline const float *ss_block_weights(const ss_row_block *block, size_t r)
     return block->weights + r * block->stride + block->first_key[r] - block->begin_key;
 }
 
-/* Called by several workers at once, each with blocks of its own. */
+/* A listener, called by the worker that made the block. */
 typedef void ss_rows_fn(void *context, const ss_row_block *block);
 
 #endif

@@ -15,21 +15,13 @@ typedef struct ss_mean {
     size_t count;
 } ss_mean;
 
-/* Sums over the rows of one head that one worker saw. */
-typedef struct ss_keys_worker_head {
+/* Sums over the rows of one head of the layer being shown. */
+typedef struct ss_keys_sums {
     double first_key[SS_MAX_BINS];
     size_t rows[SS_MAX_BINS]; /* measured rows of each query bin */
     ss_mean prev_token, same_token, induction;
-    double dominance; /* of row 0; 0 when this worker did not see it */
-} ss_keys_worker_head;
-
-typedef struct ss_keys_worker {
-    double *column;             /* [H][T + 1] weight on each key */
-    size_t *views;              /* [H][T + 1] rows that may see each key, as differences that wrap */
-    double *cells;              /* [H][most map bins, squared] weight of query bins on key bins */
-    float *sums;                /* [T] of the run of rows being added; zero between runs */
-    ss_keys_worker_head *heads; /* [H] */
-} ss_keys_worker;
+    double dominance; /* of row 0; 0 when it was not measured */
+} ss_keys_sums;
 
 /* The answers for one head; NaN where there is none. */
 typedef struct ss_keys_head {
@@ -51,7 +43,12 @@ struct ss_keys_probe {
     ss_compute compute;
     double sink_threshold;
     uint32_t *previous;      /* [T] */
-    ss_keys_worker *workers; /* [workers] */
+    /* of the layer being shown */
+    ss_keys_sums *sums; /* [H] */
+    double *column;     /* [H][T + 1] weight on each key */
+    size_t *views;      /* [H][T + 1] rows that may see each key, as differences that wrap */
+    double *cells;      /* [H][most map bins, squared] weight of query bins on key bins */
+    float *run_sums;    /* [workers][T] of a run of rows being added; zero between runs */
     ss_keys_head *heads;     /* [layers][H] */
     double *shares;          /* [H][T] of the layer being shown: each token's share of its head's sink */
     float **maps;            /* [layers][H]: [map bins][map bins] of that head */

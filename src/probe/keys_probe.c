@@ -1,5 +1,5 @@
-/* Where heads look: gathering. Workers add up the rows of a layer, each for itself; the `heads` event reduces
- * them in the order of the workers and leaves one struct of answers a head (keys_report.c writes those).
+/* Where heads look: gathering. The rows of each head are added up in turn; the `heads` event makes of the sums
+ * one struct of answers a head (keys_report.c writes those).
  * Relies on: probe/columns (sums), measure/sink, probe/values (the sink's column), base/team. */
 #include "probe/keys_impl.h"
 
@@ -14,22 +14,19 @@
 
 /* ---- making ---- */
 
-static bool allocate_workers(ss_keys_probe *probe) {
-    size_t heads = probe->config->heads, tokens = probe->tokens, share;
-    bool fits = ss_mul_size(heads, tokens + 1, &share);
-    for (int w = 0; fits && w < probe->compute.workers; w++) {
-        ss_keys_worker *worker = &probe->workers[w];
-        worker->column = ss_alloc_zero(probe->memory, share, sizeof *worker->column);
-        worker->views = ss_alloc_zero(probe->memory, share, sizeof *worker->views);
-        worker->cells = ss_alloc_zero(probe->memory, heads, probe->most_cells * sizeof *worker->cells);
-        worker->sums = ss_alloc_zero(probe->memory, tokens, sizeof *worker->sums);
-        worker->heads = ss_alloc_zero(probe->memory, heads, sizeof *worker->heads);
-        fits = worker->column && worker->views && worker->cells && worker->sums && worker->heads;
-    }
-    return fits;
+static bool allocate_sums(ss_keys_probe *probe) {
+    size_t heads = probe->config->heads, tokens = probe->tokens, share, runs;
+    if (!ss_mul_size(heads, tokens + 1, &share)) return false;
+    if (!ss_mul_size(tokens, (size_t)probe->compute.workers, &runs)) return false;
+    probe->sums = ss_alloc_zero(probe->memory, heads, sizeof *probe->sums);
+    probe->column = ss_alloc_zero(probe->memory, share, sizeof *probe->column);
+    probe->views = ss_alloc_zero(probe->memory, share, sizeof *probe->views);
+    probe->cells = ss_alloc_zero(probe->memory, heads, probe->most_cells * sizeof *probe->cells);
+    probe->run_sums = ss_alloc_zero(probe->memory, runs, sizeof *probe->run_sums);
+    return probe->sums && probe->column && probe->views && probe->cells && probe->run_sums;
 }
 
-/* One map a head; the largest sets how many cells a worker keeps. */
+/* One map a head; the largest sets how many cells are kept. */
 static bool allocate_maps(ss_keys_probe *probe, size_t heads) {
     bool fits = (probe->maps = ss_alloc_zero(probe->memory, heads, sizeof *probe->maps)) != NULL;
     for (size_t i = 0; fits && i < heads; i++) {
@@ -44,12 +41,11 @@ static bool allocate_maps(ss_keys_probe *probe, size_t heads) {
 static bool allocate(ss_keys_probe *probe) {
     size_t heads;
     if (!ss_mul_size(probe->config->layers, probe->config->heads, &heads)) return false;
-    probe->workers = ss_alloc_zero(probe->memory, (size_t)probe->compute.workers, sizeof *probe->workers);
     probe->previous = ss_alloc(probe->memory, probe->tokens, sizeof *probe->previous);
     probe->heads = ss_alloc_zero(probe->memory, heads, sizeof *probe->heads);
     probe->shares = ss_alloc(probe->memory, probe->config->heads, probe->tokens * sizeof *probe->shares);
-    return probe->workers && probe->previous && probe->heads && probe->shares &&
-           allocate_maps(probe, heads) && allocate_workers(probe) &&
+    return probe->previous && probe->heads && probe->shares &&
+           allocate_maps(probe, heads) && allocate_sums(probe) &&
            ss_previous_occurrences(probe->memory, probe->ids, probe->tokens, probe->previous);
 }
 
@@ -75,15 +71,11 @@ ss_status ss_keys_probe_create(const ss_probe_setup *setup, ss_keys_probe **prob
 void ss_keys_probe_free(ss_keys_probe *probe) {
     if (!probe) return;
     const ss_allocator *memory = probe->memory;
-    for (int w = 0; probe->workers && w < probe->compute.workers; w++) {
-        ss_keys_worker *worker = &probe->workers[w];
-        ss_free(memory, worker->column);
-        ss_free(memory, worker->views);
-        ss_free(memory, worker->cells);
-        ss_free(memory, worker->sums);
-        ss_free(memory, worker->heads);
-    }
-    ss_free(memory, probe->workers);
+    ss_free(memory, probe->sums);
+    ss_free(memory, probe->column);
+    ss_free(memory, probe->views);
+    ss_free(memory, probe->cells);
+    ss_free(memory, probe->run_sums);
     ss_free(memory, probe->previous);
     ss_free(memory, probe->heads);
     ss_free(memory, probe->shares);
@@ -93,7 +85,7 @@ void ss_keys_probe_free(ss_keys_probe *probe) {
     ss_free(memory, probe);
 }
 
-/* ---- rows: every worker for itself ---- */
+/* ---- rows: the blocks of a head in turn ---- */
 
 /* Consecutive measured rows of one query bin, added up together over all keys that any of them sees: the
  * weights of masked keys are 0. */
@@ -132,17 +124,17 @@ static void add_run(const ss_keys_probe *probe, const ss_row_block *block, const
 }
 
 /* Move the sums of a run into the map's cells and into the columns of the head. */
-static void close_run(const ss_keys_probe *probe, ss_keys_worker *worker, size_t head, size_t bins,
-                      size_t query_bin, const row_run *run) {
+static void close_run(ss_keys_probe *probe, size_t head, size_t bins, size_t query_bin, const row_run *run,
+                      float *sums) {
     size_t tokens = probe->tokens;
-    double *cells = worker->cells + head * probe->most_cells + query_bin * bins;
+    double *cells = probe->cells + head * probe->most_cells + query_bin * bins;
     for (size_t b = ss_bin_of(tokens, bins, run->low); b < bins && ss_bin_begin(tokens, bins, b) < run->high;
          b++) {
         size_t begin = ss_bin_begin(tokens, bins, b), end = ss_bin_begin(tokens, bins, b + 1);
-        cells[b] += ss_columns_total(probe->compute.isa, worker->sums + begin, end - begin);
+        cells[b] += ss_columns_total(probe->compute.isa, sums + begin, end - begin);
     }
-    ss_columns_close(probe->compute.isa, worker->sums + run->low, run->high - run->low,
-                     worker->column + head * (tokens + 1) + run->low);
+    ss_columns_close(probe->compute.isa, sums + run->low, run->high - run->low,
+                     probe->column + head * (tokens + 1) + run->low);
 }
 
 /* Add the weight on one key, if the row sees it. */
@@ -154,7 +146,7 @@ static void add_key(ss_mean *mean, const ss_row_block *block, size_t r, size_t k
 }
 
 static void add_single_keys(const ss_keys_probe *probe, const ss_row_block *block, size_t r, size_t query_bin,
-                            ss_keys_worker_head *sums) {
+                            ss_keys_sums *sums) {
     size_t query = block->first_query + r;
     ss_mean first_key = {0};
     add_key(&first_key, block, r, 0);
@@ -167,9 +159,8 @@ static void add_single_keys(const ss_keys_probe *probe, const ss_row_block *bloc
     if (query == 0) sums->dominance = 1 / block->total[r];
 }
 
-static void count_views(const ss_keys_probe *probe, ss_keys_worker *worker, const ss_row_block *block,
-                        size_t r) {
-    size_t *views = worker->views + block->head * (probe->tokens + 1);
+static void count_views(ss_keys_probe *probe, const ss_row_block *block, size_t r) {
+    size_t *views = probe->views + block->head * (probe->tokens + 1);
     views[block->first_key[r]]++; /* differences: summed along the keys when the layer is done */
     views[block->first_key[r] + block->support[r]]--;
 }
@@ -177,7 +168,7 @@ static void count_views(const ss_keys_probe *probe, ss_keys_worker *worker, cons
 static void on_rows(void *context, const ss_pass *pass, size_t layer, const ss_row_block *block) {
     (void)pass;
     ss_keys_probe *probe = context;
-    ss_keys_worker *worker = &probe->workers[block->worker];
+    float *sums = probe->run_sums + (size_t)block->worker * probe->tokens;
     const size_t map_bins = ss_map_bins(probe, layer, block->head);
     for (size_t r = 0; r < block->rows;) {
         const size_t query = block->first_query + r;
@@ -187,51 +178,17 @@ static void on_rows(void *context, const ss_pass *pass, size_t layer, const ss_r
             r++; /* a row that is not measured */
             continue;
         }
-        add_run(probe, block, &run, worker->sums);
-        close_run(probe, worker, block->head, map_bins, map_bin, &run);
+        add_run(probe, block, &run, sums);
+        close_run(probe, block->head, map_bins, map_bin, &run, sums);
         const size_t bin = ss_bin_of(probe->tokens, probe->bins, query);
         for (; r < run.end; r++) {
-            add_single_keys(probe, block, r, bin, &worker->heads[block->head]);
-            count_views(probe, worker, block, r);
+            add_single_keys(probe, block, r, bin, &probe->sums[block->head]);
+            count_views(probe, block, r);
         }
     }
 }
 
-/* ---- heads: reduce, in the order of the workers ---- */
-
-static void add_mean(ss_mean *to, const ss_mean *from) {
-    to->sum += from->sum;
-    to->count += from->count;
-}
-
-static void add_worker_head(const ss_keys_probe *probe, ss_keys_worker_head *to,
-                            const ss_keys_worker_head *from) {
-    for (size_t b = 0; b < probe->bins; b++) {
-        to->first_key[b] += from->first_key[b];
-        to->rows[b] += from->rows[b];
-    }
-    add_mean(&to->prev_token, &from->prev_token);
-    add_mean(&to->same_token, &from->same_token);
-    add_mean(&to->induction, &from->induction);
-    to->dominance += from->dominance; /* the one worker that had the first row */
-}
-
-/* Fold every worker's sums of a head into the first worker's. */
-static void fold(ss_keys_probe *probe, size_t head) {
-    size_t tokens = probe->tokens, cells = probe->most_cells;
-    ss_keys_worker *to = &probe->workers[0];
-    for (int w = 1; w < probe->compute.workers; w++) {
-        const ss_keys_worker *from = &probe->workers[w];
-        for (size_t j = head * (tokens + 1); j < (head + 1) * (tokens + 1); j++) {
-            to->column[j] += from->column[j];
-            to->views[j] += from->views[j];
-        }
-        for (size_t c = head * cells; c < (head + 1) * cells; c++) to->cells[c] += from->cells[c];
-        add_worker_head(probe, &to->heads[head], &from->heads[head]);
-    }
-    size_t *views = to->views + head * (tokens + 1);
-    for (size_t j = 1; j < tokens; j++) views[j] += views[j - 1];
-}
+/* ---- heads: from sums to answers ---- */
 
 static double mean_of(double sum, size_t count) {
     return count ? sum / (double)count : NAN;
@@ -250,7 +207,7 @@ static size_t find_strongest(const ss_keys_probe *probe, const double *column, s
 /* Sums of weights become means over the rows of a query bin: each row's weights add up to 1. */
 static void finish_map(ss_keys_probe *probe, size_t layer, size_t h) {
     const size_t bins = ss_map_bins(probe, layer, h);
-    const double *cells = probe->workers[0].cells + h * probe->most_cells;
+    const double *cells = probe->cells + h * probe->most_cells;
     float *map = probe->maps[layer * probe->config->heads + h];
     for (size_t b = 0; b < bins; b++) {
         double rows = 0;
@@ -261,38 +218,37 @@ static void finish_map(ss_keys_probe *probe, size_t layer, size_t h) {
 }
 
 static void finish_head(ss_keys_probe *probe, size_t layer, size_t h) {
-    ss_keys_worker *sums = &probe->workers[0];
-    const ss_keys_worker_head *single = &sums->heads[h];
+    const ss_keys_sums *sums = &probe->sums[h];
+    const double *column = probe->column + h * (probe->tokens + 1);
+    size_t *views = probe->views + h * (probe->tokens + 1);
     ss_keys_head *head = &probe->heads[layer * probe->config->heads + h];
     double first_key = 0;
     finish_map(probe, layer, h);
     for (size_t b = 0; b < probe->bins; b++) {
-        size_t rows = single->rows[b];
-        first_key += single->first_key[b];
+        size_t rows = sums->rows[b];
+        first_key += sums->first_key[b];
         head->rows += rows;
-        head->first_key_profile[b] = (float)mean_of(single->first_key[b], rows);
+        head->first_key_profile[b] = (float)mean_of(sums->first_key[b], rows);
     }
     head->first_key = mean_of(first_key, head->rows);
     head->sink_rate = ss_sink_rate(head->first_key, probe->sink_threshold);
-    head->prev_token = mean_of(single->prev_token.sum, single->prev_token.count);
-    head->same_token = mean_of(single->same_token.sum, single->same_token.count);
-    head->induction = mean_of(single->induction.sum, single->induction.count);
-    head->dominance = single->dominance > 0 ? single->dominance : NAN;
-    head->top_count = find_strongest(probe, sums->column + h * (probe->tokens + 1),
-                                     sums->views + h * (probe->tokens + 1), head->top);
+    head->prev_token = mean_of(sums->prev_token.sum, sums->prev_token.count);
+    head->same_token = mean_of(sums->same_token.sum, sums->same_token.count);
+    head->induction = mean_of(sums->induction.sum, sums->induction.count);
+    head->dominance = sums->dominance > 0 ? sums->dominance : NAN;
+    for (size_t j = 1; j < probe->tokens; j++) views[j] += views[j - 1]; /* differences become counts */
+    head->top_count = find_strongest(probe, column, views, head->top);
     head->sink_weight = head->top_count ? head->top[0].weight : NAN;
     head->sink_value_share = NAN;
 }
 
+/* Nothing is added up yet, for the next layer. */
 static void clear(ss_keys_probe *probe, size_t head) {
     size_t keys = probe->tokens + 1, cells = probe->most_cells;
-    for (int w = 0; w < probe->compute.workers; w++) {
-        ss_keys_worker *worker = &probe->workers[w];
-        memset(worker->column + head * keys, 0, keys * sizeof *worker->column);
-        memset(worker->views + head * keys, 0, keys * sizeof *worker->views);
-        memset(worker->cells + head * cells, 0, cells * sizeof *worker->cells);
-        worker->heads[head] = (ss_keys_worker_head){0};
-    }
+    probe->sums[head] = (ss_keys_sums){0};
+    memset(probe->column + head * keys, 0, keys * sizeof *probe->column);
+    memset(probe->views + head * keys, 0, keys * sizeof *probe->views);
+    memset(probe->cells + head * cells, 0, cells * sizeof *probe->cells);
 }
 
 /* ---- the value that the sink contributes ---- */
@@ -361,10 +317,9 @@ static double mean_share(const double *shares /* [T] */, size_t tokens) {
     return mean_of(mean.sum, mean.count);
 }
 
-static void reduce_head(void *context, size_t h, int worker) {
+static void answer_head(void *context, size_t h, int worker) {
     (void)worker;
     layer_task *task = context;
-    fold(task->probe, h);
     finish_head(task->probe, task->event->layer, h);
     clear(task->probe, h);
 }
@@ -372,7 +327,7 @@ static void reduce_head(void *context, size_t h, int worker) {
 static void on_heads(void *context, const ss_heads_event *event) {
     ss_keys_probe *probe = context;
     layer_task task = {.probe = probe, .event = event};
-    ss_team_run(probe->compute.workers, probe->config->heads, reduce_head, &task);
+    ss_team_run(probe->compute.workers, probe->config->heads, answer_head, &task);
     ss_team_split(probe->compute.workers, probe->tokens, find_shares, &task);
     ss_keys_head *head = &probe->heads[event->layer * probe->config->heads];
     for (size_t h = 0; h < probe->config->heads; h++)
@@ -381,5 +336,5 @@ static void on_heads(void *context, const ss_heads_event *event) {
 }
 
 ss_probe ss_keys_probe_subscribe(ss_keys_probe *probe) {
-    return (ss_probe){.context = probe, .rows = on_rows, .heads = on_heads};
+    return (ss_probe){.context = probe, .rows_in_turn = on_rows, .heads = on_heads};
 }

@@ -163,7 +163,8 @@ static void show_block(const staged_pass *s, const ss_probe *probe, size_t layer
                                 .first_key = s->first + query,
                                 .support = s->support + query,
                                 .worker = worker};
-    probe->rows(probe->context, &s->pass, layer, &block);
+    if (probe->rows) probe->rows(probe->context, &s->pass, layer, &block);
+    if (probe->rows_in_turn) probe->rows_in_turn(probe->context, &s->pass, layer, &block);
     free(scores);
     free(raw_max);
 }
@@ -171,7 +172,7 @@ static void show_block(const staged_pass *s, const ss_probe *probe, size_t layer
 void staged_pass_show(const staged_pass *s, const ss_probe *probe, size_t layer, size_t block_rows) {
     const ss_config *c = &s->config;
     int turn = 0;
-    for (size_t query = 0; probe->rows && query < s->tokens; query += block_rows)
+    for (size_t query = 0; query < s->tokens; query += block_rows)
         for (size_t h = 0; h < c->heads; h++) {
             size_t left = s->tokens - query;
             show_block(s, probe, layer, h, query, left < block_rows ? left : block_rows,
