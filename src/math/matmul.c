@@ -38,7 +38,7 @@ ss_status ss_matmul_f32(size_t m, size_t n, size_t k, float alpha, const float *
     return status == dnnl_success ? SS_OK : status == dnnl_out_of_memory ? SS_E_MEMORY : SS_E_SYSTEM;
 }
 
-/* ---- the bfloat16 product -------------------------------------------------------------------- */
+/* ---- the product with a weight ---------------------------------------------------------------- */
 
 typedef struct product {
     dnnl_engine_t engine;
@@ -64,15 +64,16 @@ static void product_free(product *p) {
         if (dnnl_try_status != dnnl_success) return dnnl_try_status;                                         \
     } while (0)
 
-/* y [rows][out] (+)= x [rows][in] times W^T, described to oneDNN as the product with W^T [in][out]. */
-static dnnl_status_t product_make(product *p, const ss_matrix *weight, const uint16_t *x, size_t rows,
-                                  float *y, bool accumulate) {
+/* y [rows][out] (+)= x [rows][in] times W^T, described to oneDNN as the product with W^T [in][out]. x is of
+ * the weight's type. */
+static dnnl_status_t product_make(product *p, const ss_matrix *weight, const void *x, size_t rows, float *y,
+                                  bool accumulate) {
+    const dnnl_data_type_t type = weight->bf16 ? dnnl_bf16 : dnnl_f32;
+    const void *values = weight->bf16 ? (const void *)weight->bf16 : weight->f32;
     dnnl_dim_t m = (dnnl_dim_t)rows, n = (dnnl_dim_t)weight->out, k = (dnnl_dim_t)weight->in;
     dnnl_memory_desc_t x_desc, w_desc, y_desc;
-    DNNL_TRY(
-        dnnl_memory_desc_init_by_strides(&x_desc, 2, (dnnl_dims_t){m, k}, dnnl_bf16, (dnnl_dims_t){k, 1}));
-    DNNL_TRY(
-        dnnl_memory_desc_init_by_strides(&w_desc, 2, (dnnl_dims_t){k, n}, dnnl_bf16, (dnnl_dims_t){1, k}));
+    DNNL_TRY(dnnl_memory_desc_init_by_strides(&x_desc, 2, (dnnl_dims_t){m, k}, type, (dnnl_dims_t){k, 1}));
+    DNNL_TRY(dnnl_memory_desc_init_by_strides(&w_desc, 2, (dnnl_dims_t){k, n}, type, (dnnl_dims_t){1, k}));
     DNNL_TRY(
         dnnl_memory_desc_init_by_strides(&y_desc, 2, (dnnl_dims_t){m, n}, dnnl_f32, (dnnl_dims_t){n, 1}));
     dnnl_matmul_desc_t operation;
@@ -96,7 +97,7 @@ static dnnl_status_t product_make(product *p, const ss_matrix *weight, const uin
 
     DNNL_TRY(dnnl_primitive_create(&p->primitive, p->description));
     DNNL_TRY(dnnl_memory_create(&p->x, &x_desc, p->engine, (void *)(uintptr_t)x));
-    DNNL_TRY(dnnl_memory_create(&p->weight, &w_desc, p->engine, (void *)(uintptr_t)weight->bf16));
+    DNNL_TRY(dnnl_memory_create(&p->weight, &w_desc, p->engine, (void *)(uintptr_t)values));
     return dnnl_memory_create(&p->y, &y_desc, p->engine, y);
 }
 
@@ -106,8 +107,7 @@ static dnnl_status_t product_run(product *p) {
     return dnnl_stream_wait(p->stream);
 }
 
-static ss_status linear_bf16(const ss_matrix *weight, const uint16_t *x, size_t rows, float *y,
-                             bool accumulate) {
+static ss_status multiply(const ss_matrix *weight, const void *x, size_t rows, float *y, bool accumulate) {
     product p = {0};
     dnnl_status_t status = product_make(&p, weight, x, rows, y, accumulate);
     if (status == dnnl_success) status = product_run(&p);
@@ -145,18 +145,15 @@ ss_status ss_linear(const ss_compute *compute, const ss_matrix *weight, const fl
     bool accumulate = mode == SS_LINEAR_ADD || bias;
     if (bias) spread_bias(y, bias, rows, weight->out, mode == SS_LINEAR_ADD);
 
-    const float *input = x;
+    const void *input = x;
     if (compute->dtype == SS_DTYPE_BF16) {
         rounding r = {.x = x, .bf16 = scratch};
         if (!weight->bf16)
             r.f32 = (float *)((char *)scratch + ss_whole_lines(rows * weight->in * sizeof(uint16_t)));
         ss_team_split(compute->workers, rows * weight->in, round_range, &r);
-        input = r.f32;
+        input = weight->bf16 ? scratch : (void *)r.f32;
     }
-    ss_status status =
-        weight->bf16 ? linear_bf16(weight, scratch, rows, y, accumulate)
-                     : ss_matmul_f32(rows, weight->out, weight->in, 1.0f, input, weight->in, weight->f32,
-                                     weight->in, true, accumulate ? 1.0f : 0.0f, y, weight->out);
+    ss_status status = multiply(weight, input, rows, y, accumulate);
     if (status == SS_OK) return SS_OK;
     return ss_fail(error, status, "matrix product", "%zu x %zu by %zu failed in oneDNN", rows, weight->in,
                    weight->out);
