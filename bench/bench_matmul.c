@@ -76,7 +76,7 @@ static double rate_bf16(const ss_compute *compute, const work *w, void *scratch,
     const shape *s = w->s;
     uint16_t *bf16 = ss_alloc(NULL, s->out * s->in, sizeof *bf16);
     if (!bf16) exit(4);
-    ss_f32_to_bf16(w->weight, s->out * s->in, bf16);
+    SS_PICK_LEVEL(ss_isa_best(), ss_f32_to_bf16)(w->weight, s->out * s->in, bf16);
     const ss_matrix weight = {s->out, s->in, NULL, bf16};
     double best = INFINITY;
     for (size_t i = 0; i < rounds; i++) {

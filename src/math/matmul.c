@@ -118,6 +118,7 @@ static ss_status multiply(const ss_matrix *weight, const void *x, size_t rows, f
 /* ---- one entry for both ---------------------------------------------------------------------- */
 
 typedef struct rounding {
+    ss_isa isa;
     const float *x;
     uint16_t *bf16;
     float *f32; /* the rounded values again as float32, or NULL */
@@ -126,7 +127,7 @@ typedef struct rounding {
 static void round_range(void *context, size_t begin, size_t end, int worker) {
     (void)worker;
     const rounding *r = context;
-    ss_f32_to_bf16(r->x + begin, end - begin, r->bf16 + begin);
+    SS_PICK_LEVEL(r->isa, ss_f32_to_bf16)(r->x + begin, end - begin, r->bf16 + begin);
     if (r->f32) ss_to_f32(SS_TYPE_BF16, r->bf16 + begin, end - begin, r->f32 + begin);
 }
 
@@ -147,7 +148,7 @@ ss_status ss_linear(const ss_compute *compute, const ss_matrix *weight, const fl
 
     const void *input = x;
     if (compute->dtype == SS_DTYPE_BF16) {
-        rounding r = {.x = x, .bf16 = scratch};
+        rounding r = {.isa = compute->isa, .x = x, .bf16 = scratch};
         if (!weight->bf16)
             r.f32 = (float *)((char *)scratch + ss_whole_lines(rows * weight->in * sizeof(uint16_t)));
         ss_team_split(compute->workers, rows * weight->in, round_range, &r);

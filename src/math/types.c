@@ -141,14 +141,3 @@ void ss_to_f64(ss_type type, const void *source, size_t count, double *out) {
         break;
     }
 }
-
-void ss_f32_to_bf16(const float *source, size_t count, uint16_t *out) {
-    for (size_t i = 0; i < count; i++) {
-        uint32_t bits;
-        memcpy(&bits, source + i, sizeof bits);
-        bool is_nan = (bits & 0x7FFFFFFF) > 0x7F800000;
-        /* half of the last place that stays, less one when that place is even: ties go to even */
-        uint32_t rounded = (bits + 0x7FFF + (bits >> 16 & 1)) >> 16, quiet = bits >> 16 | 0x40;
-        out[i] = (uint16_t)(is_nan ? quiet : rounded);
-    }
-}

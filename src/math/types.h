@@ -7,6 +7,7 @@
 #define SS_MATH_TYPES_H
 
 #include "base/mem.h"
+#include "math/isa.h"
 
 /* X(type, name, elements in a block, bytes in a block). The blocks of llama.cpp's quantised types hold
  *     Q4_0: f16 scale d; 16 bytes q                 x[i] = d (q[i] - 8)
@@ -69,6 +70,7 @@ void ss_to_f32(ss_type type, const void *source, size_t count, float *out /* [co
 void ss_to_f64(ss_type type, const void *source, size_t count, double *out /* [count] */);
 
 /* Round to nearest, ties to even; NaN stays NaN (quiet). The arrays must not overlap. */
-void ss_f32_to_bf16(const float *source /* [count] */, size_t count, uint16_t *out /* [count] */);
+SS_DECLARE_LEVELS(void, ss_f32_to_bf16,
+                  (const float *source /* [count] */, size_t count, uint16_t *out /* [count] */))
 
 #endif

@@ -27,6 +27,7 @@ typedef struct job {
     size_t chunk_count;
     float *f32;
     uint16_t *bf16;
+    ss_isa isa;
     bool round; /* matmul inputs in the float32 block take bfloat16 values */
 } job;
 
@@ -54,8 +55,8 @@ static const unsigned char *value_at(const ss_tensor_view *view, size_t index) {
 }
 
 /* values = values rounded to bfloat16, which also go to halves[count] */
-static void round_values(float *values, size_t count, uint16_t *halves) {
-    ss_f32_to_bf16(values, count, halves);
+static void round_values(const job *j, float *values, size_t count, uint16_t *halves) {
+    SS_PICK_LEVEL(j->isa, ss_f32_to_bf16)(values, count, halves);
     ss_to_f32(SS_TYPE_BF16, halves, count, values);
 }
 
@@ -76,7 +77,7 @@ static void convert_run(const job *j, chunk *c) {
         const size_t index = c->first + done, place = tensor->offset + index;
         float *to = tensor->in_bf16 ? values : j->f32 + place;
         ss_to_f32(source->view->type, value_at(source->view, source->start + index), count, to);
-        if (tensor->in_bf16 || rounded) round_values(to, count, tensor->in_bf16 ? j->bf16 + place : halves);
+        if (tensor->in_bf16 || rounded) round_values(j, to, count, tensor->in_bf16 ? j->bf16 + place : halves);
         const size_t bad = find_bad(to, count);
         if (bad < count && c->first_bad == SS_NO_BAD) c->first_bad = source->start + index + bad;
     }
@@ -109,7 +110,7 @@ static void convert_transposed(const job *j, chunk *c) {
         for (size_t i = 0; i < columns; i++)
             ss_to_f32(source->view->type, value_at(source->view, corner + i * source->stride), rows,
                       tile + i * rows);
-        if (rounded) round_values(tile, columns * rows, halves);
+        if (rounded) round_values(j, tile, columns * rows, halves);
         const size_t bad = find_bad(tile, columns * rows);
         if (bad < columns * rows && c->first_bad == SS_NO_BAD)
             c->first_bad = corner + bad / rows * source->stride + bad % rows;
@@ -144,7 +145,11 @@ static size_t cut(const ss_plan *plan, chunk *chunks) {
 
 static ss_status convert(ss_model *model, ss_plan *plan, const ss_compute *compute, bool round,
                          ss_error *error) {
-    job j = {.plan = plan, .f32 = model->f32_block, .bf16 = model->bf16_block, .round = round};
+    job j = {.plan = plan,
+             .f32 = model->f32_block,
+             .bf16 = model->bf16_block,
+             .isa = compute->isa,
+             .round = round};
     j.chunk_count = cut(plan, NULL);
     j.chunks = ss_alloc(model->memory, j.chunk_count, sizeof *j.chunks);
     if (!j.chunks) return ss_fail_memory(error, "weights");
@@ -240,6 +245,7 @@ static ss_status view_weights(ss_model *model, ss_error *error) {
 /* ---- the tied head of a bfloat16 model --------------------------------------------------------------- */
 
 typedef struct head_copy {
+    ss_isa isa;
     const float *embedding;
     float *f32; /* one of them, the other NULL */
     uint16_t *bf16;
@@ -252,7 +258,7 @@ static void copy_head(void *context, size_t begin, size_t end, int worker) {
     for (size_t i = begin, count; i < end; i += count) {
         count = end - i < STEP ? end - i : STEP;
         uint16_t *to = copy->bf16 ? copy->bf16 + i : halves;
-        ss_f32_to_bf16(copy->embedding + i, count, to);
+        SS_PICK_LEVEL(copy->isa, ss_f32_to_bf16)(copy->embedding + i, count, to);
         if (copy->f32) ss_to_f32(SS_TYPE_BF16, to, count, copy->f32 + i);
     }
 }
@@ -260,7 +266,7 @@ static void copy_head(void *context, size_t begin, size_t end, int worker) {
 /* Look-up wants the embedding as it is, the head wants it rounded: `start` is where the copy lies. */
 static void round_head(ss_model *model, const ss_compute *compute, bool bf16, size_t start) {
     ss_matrix *head = &model->weights.head;
-    head_copy copy = {.embedding = model->weights.token_embed};
+    head_copy copy = {.isa = compute->isa, .embedding = model->weights.token_embed};
     if (bf16)
         head->bf16 = copy.bf16 = model->bf16_block + start;
     else

@@ -512,7 +512,7 @@ static void in_a_large_tensor_the_first_one_counts(void **state) {
 /* 257 + i and the like: more than the 8 bits that a bfloat16 keeps */
 static float rounded(float x) {
     uint16_t half;
-    ss_f32_to_bf16(&x, 1, &half);
+    SS_PICK_LEVEL(ss_isa_best(), ss_f32_to_bf16)(&x, 1, &half);
     ss_to_f32(SS_TYPE_BF16, &half, 1, &x);
     return x;
 }

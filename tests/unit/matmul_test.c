@@ -89,7 +89,7 @@ static void run(const ss_compute *compute, bool in_hardware) {
                 ss_matrix weight = {p.s.out, p.s.in, p.weight, NULL};
                 float *as_bf16 = malloc(count * sizeof *as_bf16);
                 if (bf16) {
-                    ss_f32_to_bf16(p.weight, count, p.bf16);
+                    SS_PICK_LEVEL(SS_ISA_BASE, ss_f32_to_bf16)(p.weight, count, p.bf16);
                     ss_to_f32(SS_TYPE_BF16, p.bf16, count, as_bf16);
                     weight.f32 = in_hardware ? NULL : as_bf16;
                     weight.bf16 = in_hardware ? p.bf16 : NULL;

@@ -177,18 +177,26 @@ static uint16_t nearest_bf16(float x) {
 
 static void f32_rounds_to_the_nearest_bf16(void **state) {
     (void)state;
+    enum { RUN = 61 /* vectors and what is left over */ };
     uint32_t seed = 3;
-    for (int i = 0; i < 300000; i++) {
-        uint32_t bits = next_random(&seed);
-        if (i % 3 == 0) bits = (bits & 0xFFFF0000) | 0x8000; /* exact ties */
-        float x;
-        uint16_t rounded;
-        memcpy(&x, &bits, sizeof x);
-        ss_f32_to_bf16(&x, 1, &rounded);
-        if (isnan(x))
-            assert_true(isnan(value_of_fields(rounded, 8, 7)));
-        else
-            assert_int_equal(rounded, isinf(x) ? bits >> 16 : nearest_bf16(x));
+    for (int i = 0; i < 5000; i++) {
+        uint32_t bits[RUN];
+        float x[RUN];
+        uint16_t rounded[RUN];
+        for (size_t k = 0; k < RUN; k++) {
+            bits[k] = next_random(&seed);
+            if (k % 3 == 0) bits[k] = (bits[k] & 0xFFFF0000) | 0x8000; /* exact ties */
+        }
+        memcpy(x, bits, sizeof x);
+        for (ss_isa isa = SS_ISA_BASE; isa <= ss_isa_best(); isa++) {
+            SS_PICK_LEVEL(isa, ss_f32_to_bf16)(x, RUN, rounded);
+            for (size_t k = 0; k < RUN; k++) {
+                if (isnan(x[k]))
+                    assert_true(isnan(value_of_fields(rounded[k], 8, 7)));
+                else
+                    assert_int_equal(rounded[k], isinf(x[k]) ? bits[k] >> 16 : nearest_bf16(x[k]));
+            }
+        }
     }
 }
 
@@ -198,7 +206,7 @@ static void every_bf16_survives_the_round_trip(void **state) {
         uint16_t word = (uint16_t)i, back;
         float x;
         ss_to_f32(SS_TYPE_BF16, &word, 1, &x);
-        ss_f32_to_bf16(&x, 1, &back);
+        SS_PICK_LEVEL(ss_isa_best(), ss_f32_to_bf16)(&x, 1, &back);
         if (isnan(x))
             assert_true(isnan(value_of_fields(back, 8, 7)));
         else
