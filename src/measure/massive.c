@@ -287,6 +287,14 @@ static ss_hidden first_bad(const survey *s) {
     return (ss_hidden){.finite = false, .bad_token = i / s->width, .bad_dimension = i % s->width};
 }
 
+/* By bits: were all values subnormal, the maximum that the team found would be equal to none of them. */
+static size_t first_largest(const float *x, size_t width) {
+    size_t largest = 0;
+    for (size_t d = 1; d < width; d++)
+        if (bits_of_abs(x[d]) > bits_of_abs(x[largest])) largest = d;
+    return largest;
+}
+
 /* The parts in their order: the first token of the largest magnitude stays. */
 static ss_hidden join_parts(const survey *s) {
     ss_hidden h = {.finite = true, .max_abs = -1};
@@ -310,7 +318,7 @@ ss_hidden ss_measure_hidden(const ss_compute *compute, const float *state, size_
     share(&s, look_first);
     ss_hidden h = join_parts(&s);
     if (!h.finite) return first_bad(&s);
-    while (fabsf(state[h.max_token * width + h.max_dimension]) != h.max_abs) h.max_dimension++;
+    h.max_dimension = first_largest(state + h.max_token * width, width);
     h.median_abs = median_abs(&s);
     find_massive(&s, massive, capacity, &h);
     return h;
