@@ -1,27 +1,36 @@
-/* Exact theta of any row: sort, look for a hit by signs, else branch and bound with windows. docs/theta.md
- * tells the reasoning. Relies on: measure/theta_signs, measure/theta_sort. */
+/* Exact theta of any row: sort, look for a hit by signs, else list all sums, else branch and bound with
+ * windows. docs/theta.md tells the reasoning. Relies on: measure/theta_lists, measure/theta_signs,
+ * measure/theta_sort. */
 #include "measure/theta.h"
 
+#include "measure/theta_lists.h"
 #include "measure/theta_signs.h"
 #include "measure/theta_sort.h"
 
 #include <math.h>
 #include <string.h>
 
+enum {
+    FIRST_LOOK = 8, /* nodes before any list is made: a few heavy atoms often leave windows only */
+    LEAF = 20,      /* open atoms that lists settle: few enough to be solved many times */
+    MOST_OPEN = 20, /* atoms that lists of all may leave open: a bound for shifts, the budget ends sooner */
+    LONGEST_LISTED = 2048 /* atoms: bounds how deep the search for the signs of a listed sum goes */
+};
+
 /* One search. Atoms descend; a branch decides them in that order, so what is open is always a tail. */
 typedef struct search {
     ss_isa isa;
-    size_t n;              /* atoms above zero */
-    const double *atoms;   /* [n] descending */
-    const double *tail;    /* [n + 1] tail[i] = sum of atoms[i..n) */
-    uint8_t *taken;        /* [n] the branch being tried */
-    uint8_t *tried;        /* [n] how many of the choices for an atom were tried: 1 or 2 */
-    double *need;          /* [n + 1] need[i] = target less what the branch took of atoms[0..i) */
-    uint8_t *best;         /* [n] the best subset, or NULL where nobody asks for it */
-    double hit;            /* a distance this small ends the search */
-    double tolerated;      /* one this small leaves theta known to SS_THETA_TOLERANCE */
-    double distance;       /* of the best subset */
-    ss_signs_lists *lists; /* signed sums of the last `leaf` atoms */
+    size_t n;            /* atoms above zero */
+    const double *atoms; /* [n] descending */
+    const double *tail;  /* [n + 1] tail[i] = sum of atoms[i..n) */
+    uint8_t *taken;      /* [n] the branch being tried */
+    uint8_t *tried;      /* [n] how many of the choices for an atom were tried: 1 or 2 */
+    double *need;        /* [n + 1] need[i] = target less what the branch took of atoms[0..i) */
+    uint8_t *best;       /* [n] the best subset, or NULL where nobody asks for it */
+    double hit;          /* a distance this small ends the search */
+    double tolerated;    /* one this small leaves theta known to SS_THETA_TOLERANCE */
+    double distance;     /* of the best subset */
+    ss_lists *lists;     /* signed sums of the last `leaf` atoms */
     size_t leaf;
     uint64_t nodes;
 } search;
@@ -86,6 +95,7 @@ typedef struct way {
  * spaced sums. */
 static bool is_spared(size_t i, size_t heavy, way w) {
     if (i < heavy) return false;
+    if (w.stride == 1) return true;
     size_t group = (i - heavy) / w.stride;
     return (i - heavy) % w.stride == ((group + 1) * (0x9e3779b1u + 2u * w.seed) >> 16) % w.stride;
 }
@@ -158,13 +168,18 @@ static void seek_gaps(search *s, way w) {
 
 /* ---- branch and bound ------------------------------------------------------------------------------ */
 
+/* What going through the lists once costs, in nodes. */
+static uint64_t nodes_of(const ss_lists *lists) {
+    return 1 + ((uint64_t)(lists->heavy.count + lists->light.count) << lists->open) / 64;
+}
+
 /* The open atoms are exactly those of the lists: their best subset is the nearest pair. */
 static void solve_leaf(search *s, size_t i) {
-    int8_t signs[SS_SIGNS_LISTS];
+    int8_t signs[SS_LISTS_ITEMS];
     /* subset sum = (sum of all + signed sum) / 2 */
     double c = s->tail[i] - 2 * s->need[i];
-    double off = ss_signs_nearest(s->isa, s->lists, c, 2 * s->hit, 2 * s->distance, s->best ? signs : NULL);
-    s->nodes += 1 + ((uint64_t)1 << (s->leaf / 2)) / 16;
+    double off = ss_lists_nearest(s->isa, s->lists, c, 2 * s->hit, 2 * s->distance, s->best ? signs : NULL);
+    s->nodes += nodes_of(s->lists);
     if (!(0.5 * off < s->distance)) return;
     s->distance = 0.5 * off;
     if (!s->best) return;
@@ -192,7 +207,7 @@ static size_t decide(search *s, size_t i, bool take) {
  * what is open, where most subsets are. True when the whole tree was seen or a hit was found. */
 static bool branch_and_bound(search *s, size_t leaf, uint64_t budget) {
     s->leaf = leaf;
-    if (leaf) ss_signs_list(s->lists, s->atoms + (s->n - leaf), leaf);
+    if (leaf) ss_lists_make(s->lists, s->atoms + (s->n - leaf), leaf, INFINITY);
     size_t i = 0;
     for (;;) {
         if (s->distance <= s->hit) return true;
@@ -214,18 +229,37 @@ static bool branch_and_bound(search *s, size_t leaf, uint64_t budget) {
     }
 }
 
+/* The best of all subsets, from two lists, if that is within the budget. What greed finds bounds how far the
+ * lists must reach. */
+static bool list_all(search *s, uint64_t budget) {
+    if (s->n > LONGEST_LISTED) return false;
+    seek_atoms(s, (way){.stride = 1});
+    ss_lists_make(s->lists, s->atoms, s->n, 2 * s->distance);
+    if (s->lists->open > MOST_OPEN) return false;
+    uint64_t cost = nodes_of(s->lists);
+    if (s->n > SS_LISTS_ITEMS && s->nodes + cost > budget) return false;
+    s->nodes += cost;
+    int8_t *sign = (int8_t *)s->taken;
+    double off = ss_lists_nearest(s->isa, s->lists, 0, 2 * s->hit, 2 * s->distance, s->best ? sign : NULL);
+    if (!(0.5 * off < s->distance)) return true;
+    s->distance = 0.5 * off;
+    for (size_t i = 0; s->best && i < s->n; i++) s->best[i] = sign[i] > 0;
+    return true;
+}
+
 /* ---- when to stop ---------------------------------------------------------------------------------- */
 
-/* The coarsest power of two that divides every atom. */
+/* The coarsest power of two that divides every atom: the least of their last bits. */
 static double unit_of(const double *atoms, size_t n) {
     int least = 1 << 20;
     for (size_t i = 0; i < n; i++) {
-        int exponent;
-        double mantissa = frexp(atoms[i], &exponent); /* times 2^53: an integer */
-        int zeros = __builtin_ctzll((unsigned long long)(mantissa * 0x1p53));
-        least = exponent - 53 + zeros < least ? exponent - 53 + zeros : least;
+        uint64_t bits, leading = (uint64_t)1 << 52;
+        memcpy(&bits, &atoms[i], sizeof bits);
+        int exponent = (int)(bits >> 52); /* 0 and 1 mean the same, but 0 goes without the leading bit */
+        int last = (exponent > 0 ? exponent : 1) + __builtin_ctzll(bits | leading);
+        least = last < least ? last : least;
     }
-    return ldexp(1, least);
+    return ldexp(1, least - 1075);
 }
 
 /* A distance that ends the search. Besides the one at which theta is 1 to double precision: all sums are
@@ -234,7 +268,7 @@ static double unit_of(const double *atoms, size_t n) {
 static double hit_distance(const double *atoms, size_t n, double total) {
     double hit = 0.999 * SS_THETA_HIT * total, unit = unit_of(atoms, n), units = total / unit;
     if (!(units < 0x1p53)) return hit;
-    double lattice = fmod(units, 2) == 1 ? 0.5 * unit : 0.25 * unit;
+    double lattice = (uint64_t)units % 2 == 1 ? 0.5 * unit : 0.25 * unit;
     return fmax(hit, lattice);
 }
 
@@ -246,14 +280,8 @@ static size_t round_up(size_t bytes) {
 
 size_t ss_theta_solve_workspace(size_t n) {
     size_t an_atom = 2 * sizeof(ss_sort_item) + 3 * sizeof(double) + 3;
-    return round_up(sizeof(ss_signs_lists)) + round_up((n + 1) * an_atom);
+    return round_up(sizeof(ss_lists)) + round_up((n + 1) * an_atom);
 }
-
-enum {
-    LEAF = 20,      /* of rows too long for one leaf: short enough to be solved many times */
-    SHORT = 36,     /* rows up to this long may have no hit, and few leaves if these are as long as can be */
-    FIRST_LOOK = 60 /* nodes before any list is made: a few heavy atoms often leave windows only */
-};
 
 /* Ways to look for a hit, the most promising first; gaps are for nearly equal atoms. A stride that the row is
  * too short for is cut down to what fits. */
@@ -273,15 +301,17 @@ static bool seek(search *s) {
     return false;
 }
 
+/* Rows whose signs can be expected to hit are not worth lists before some ways have failed. */
 static bool run(search *s, uint64_t budget) {
     if (close_by_windows(s, 0)) return true;
-    bool one_leaf = s->n <= SS_SIGNS_LISTS + 1; /* the heaviest is always taken */
-    if (!one_leaf && branch_and_bound(s, 0, budget < FIRST_LOOK ? budget : FIRST_LOOK)) return true;
+    if (s->n > SS_LISTS_ITEMS && branch_and_bound(s, 0, budget < FIRST_LOOK ? budget : FIRST_LOOK))
+        return true;
     bool dense = ss_signs_expected(s->atoms, s->n, 2 * s->hit) >= 12;
-    if ((!one_leaf || dense) && seek(s)) return true;
+    if (dense && seek(s)) return true;
     if (s->distance <= s->tolerated) return true; /* not worth a search */
-    bool seen = branch_and_bound(s, one_leaf ? s->n - 1 : s->n <= SHORT ? SS_SIGNS_LISTS : LEAF, budget);
-    return seen || s->distance <= s->tolerated;
+    if (list_all(s, budget)) return true;
+    if (!dense && seek(s)) return true;
+    return branch_and_bound(s, LEAF, budget) || s->distance <= s->tolerated;
 }
 
 /* distance of the nearest sum of k largest atoms, k >= 1; tail[0] - tail[k] is that sum */
@@ -301,7 +331,7 @@ static double greedy_gap(const double *tail, size_t n) {
 
 void ss_theta_solve(ss_isa isa, const double *atoms, size_t n, uint64_t budget, uint8_t *subset,
                     void *workspace, ss_theta_gap *gap) {
-    ss_signs_lists *lists = workspace;
+    ss_lists *lists = workspace;
     char *rest = (char *)workspace + round_up(sizeof *lists);
     ss_sort_item *items = (ss_sort_item *)rest, *spare = items + n + 1;
     double *sorted = (double *)(spare + n + 1), *tail = sorted + n + 1, *need = tail + n + 1;

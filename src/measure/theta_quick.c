@@ -184,7 +184,7 @@ static size_t pair_up(const double **atoms, size_t count, double *sum, double *g
 /* Signs for the reserve that bring `sum` + signed atoms within the limit of zero. The heavier part is signed
  * against the sum; the `spared` lightest are left to the search. */
 static bool sign_reserve(ss_isa isa, const double *reserve, size_t count, double sum, size_t spared,
-                         double limit, ss_signs_lists *lists) {
+                         double limit, ss_lists *lists) {
     size_t heavier = count - spared, at = 0;
     for (size_t k = 0; k < heavier; k++) sum = against(sum, reserve[k]);
     const double *light = reserve + heavier;
@@ -202,7 +202,7 @@ enum { FEW = 13 /* atoms that close the gap by themselves if they are light enou
  * Infinite where none were found, but what ss_theta_quick returns where no signs can come as near. */
 static double sign_row(ss_isa isa, const float *atoms, size_t n, double total, double offset, double hit,
                        void *workspace) {
-    ss_signs_lists *lists = workspace;
+    ss_lists *lists = workspace;
     parts p; /* not cleared: only what is written is read */
     p.isa = isa, p.atoms = atoms, p.n = n, p.blocks = (n + SS_THETA_BLOCK - 1) / SS_THETA_BLOCK;
     p.total = total, p.proved = INFINITY;

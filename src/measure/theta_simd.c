@@ -182,53 +182,58 @@ size_t SS_AT_LEVEL(ss_theta_hit)(const float *base, const float *offset, size_t 
     return count * SS_THETA_BLOCK;
 }
 
-static inline vd vd_abs(vd x) {
-    return (vd)((vl)x & INT64_MAX);
-}
-static inline vd vd_min(vd a, vd b) {
-#if defined(__AVX512F__)
-    return (vd)_mm512_min_pd((__m512d)a, (__m512d)b);
-#elif defined(__AVX2__)
-    return (vd)_mm256_min_pd((__m256d)a, (__m256d)b);
-#else
-    vl less = a < b;
-    return (vd)((less & (vl)a) | (~less & (vl)b));
-#endif
-}
-static inline double vd_least(vd v) {
-    double least = v[0];
-    for (size_t lane = 1; lane < SS_LANES / 2; lane++) least = v[lane] < least ? v[lane] : least;
-    return least;
+/* Lookups one by one, at every level: gathering them is faster on some processors and much slower on others.
+ */
+bool SS_AT_LEVEL(ss_theta_meet)(const uint32_t *slots, uint32_t mask, const uint32_t *base, uint32_t from,
+                                uint32_t limit) {
+    uint32_t least = UINT32_MAX;
+    for (size_t k = 0; k < SS_THETA_LOOKUPS; k++) {
+        uint32_t value = from - base[k], off = slots[value >> SS_THETA_SLOT & mask] - value;
+        least = off < least ? off : least;
+    }
+    return least <= 2 * limit;
 }
 
+/* the lesser of `least` and abs(x); NaN, which comes of infinities beyond the ends of both lists, changes
+ * nothing */
+static inline vd vd_least_abs(vd least, vd x) {
+#if defined(__AVX512DQ__)
+    return (vd)_mm512_range_pd((__m512d)least, (__m512d)x, 10); /* of both the lesser size, without a sign */
+#elif defined(__AVX2__)
+    return (vd)_mm256_min_pd((__m256d)((vl)x & INT64_MAX), (__m256d)least);
+#else
+    vd size = (vd)((vl)x & INT64_MAX);
+    vl less = size < least;
+    return (vd)((less & (vl)size) | (~less & (vl)least));
+#endif
+}
+
+/* The lists are walked a tile of `b` at a time, against tiles of `a` until one reaches as far. Neighbours in
+ * value either meet in tiles, or one of them has met a value between them. Where a nearer pair is, is asked
+ * rarely. */
 void SS_AT_LEVEL(ss_theta_nearest)(const double *a, size_t count, const double *b, size_t begin, size_t end,
                                    double c, double stop, double *best, size_t *best_a, size_t *best_b) {
-    enum { WIDTH = SS_LANES / 2, CHUNK = 64 };
+    enum { WIDTH = SS_LANES / 2 };
     if (begin >= end || count == 0) return;
-    /* a[place] <= wanted, or place = 0: the last such one at the start, then moved up as `wanted` grows */
-    size_t place = 0;
+    size_t place = 0; /* the last with a[place] <= wanted, or 0 */
     for (size_t step = count; step > 0; step /= 2)
         while (place + step < count && a[place + step] <= c - b[end - 1]) place += step;
     while (end > begin && *best > stop) {
-        size_t last = end, first = end - begin > CHUNK ? end - CHUNK : begin, chunk_place = place;
+        size_t first = end - begin > WIDTH ? end - WIDTH : begin, from = place;
         vd least = vd_all(INFINITY);
-        for (size_t j = last; j-- > first;) {
-            double wanted = c - b[j];
-            while (a[place + WIDTH - 1] < wanted) place += WIDTH - 1;
-            vd from;
-            memcpy(&from, a + place, sizeof from);
-            least = vd_min(least, vd_abs(from - wanted));
+        for (;; place += WIDTH) {
+            vd tile;
+            memcpy(&tile, a + place, sizeof tile);
+            tile -= vd_all(c);
+            for (ptrdiff_t k = 1; k <= WIDTH; k++) least = vd_least_abs(least, tile + b[(ptrdiff_t)end - k]);
+            if (a[place + WIDTH - 1] >= c - b[first]) break;
         }
-        if (vd_least(least) < *best) {
-            for (size_t j = last, i = chunk_place; j-- > first;) {
-                for (double wanted = c - b[j];; i++) {
-                    double off = fabs(a[i] - wanted);
+        if (vi_bits((vi)(least < vd_all(*best))))
+            for (size_t j = first; j < end; j++)
+                for (size_t i = from; i < place + WIDTH; i++) {
+                    double off = fabs(a[i] - c + b[j]);
                     if (off < *best) *best = off, *best_a = i, *best_b = j;
-                    if (a[i] >= wanted || i + 1 >= count) break;
                 }
-                if (i > 0) i--;
-            }
-        }
         end = first;
     }
 }

@@ -13,7 +13,9 @@ enum {
     SS_THETA_BLOCK = 16,   /* atoms a block */
     SS_THETA_DEPTH = 4,    /* atoms set aside a column */
     SS_THETA_RESERVE = 64, /* = SS_THETA_BLOCK * SS_THETA_DEPTH */
-    SS_THETA_PAD = 16      /* infinite doubles after the sorted list that a scan reads */
+    SS_THETA_SLOT = 7,     /* bits of a value that its slot in a table leaves out */
+    SS_THETA_LOOKUPS = 64, /* in one call of ss_theta_meet */
+    SS_THETA_PAD = 8       /* infinite doubles next to the sorted lists that a scan reads */
 };
 
 /* gaps[i] = abs(atoms[i] - atoms[i + half]), 2 half <= n; *sum is their sum in double. Returns the least atom
@@ -51,11 +53,18 @@ SS_DECLARE_LEVELS(size_t, ss_theta_sort,
 SS_DECLARE_LEVELS(size_t, ss_theta_hit,
                   (const float *base /* [16] */, const float *offset, size_t count, float limit))
 
-/* Nearest pair of two ascending lists: the least abs(c - a - b) over all of `a` and b[begin..end), scanned
- * from the end, stopped once it is <= stop. a[] is followed by SS_THETA_PAD infinities. Improves *best, with
- * the indices of the pair, only if a nearer one is found. */
+/* Is one of the values from - base[k] within the limit of what a table keeps for values like it? A table has
+ * a slot for each of mask + 1 values of (x >> SS_THETA_SLOT) & mask, which holds x + limit for one such x.
+ * All wraps round at 2^32. */
+SS_DECLARE_LEVELS(bool, ss_theta_meet,
+                  (const uint32_t *slots /* [mask + 1] */, uint32_t mask,
+                   const uint32_t *base /* [SS_THETA_LOOKUPS] */, uint32_t from, uint32_t limit))
+
+/* Nearest pair of two ascending lists: the least abs(a + b - c) over all of `a` and b[begin..end), scanned
+ * from the end, stopped once it is <= stop. SS_THETA_PAD infinities follow a[], as many minus infinities come
+ * before b[]. Improves *best, with the indices of the pair, only if a nearer one is found. */
 SS_DECLARE_LEVELS(void, ss_theta_nearest,
-                  (const double *a, size_t count, const double *b, size_t begin, size_t end, double c,
-                   double stop, double *best, size_t *best_a, size_t *best_b))
+                  (const double *a /* [count] */, size_t count, const double *b, size_t begin, size_t end,
+                   double c, double stop, double *best, size_t *best_a, size_t *best_b))
 
 #endif
