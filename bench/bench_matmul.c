@@ -64,7 +64,8 @@ static double rate_f32(const ss_compute *compute, work *w, size_t rounds) {
             ss_team_run(compute->workers, (size_t)compute->workers, multiply, w);
         } else {
             const ss_matrix weight = {.out = w->s->out, .in = w->s->in, .f32 = w->weight};
-            if (ss_linear(compute, &weight, NULL, w->x, w->s->rows, w->y, SS_LINEAR_STORE, NULL, NULL) != SS_OK)
+            if (ss_linear(compute, &weight, NULL, w->x, w->s->rows, w->y, SS_LINEAR_STORE, NULL, NULL) !=
+                SS_OK)
                 exit(4);
         }
         best = fmin(best, ss_seconds() - started);

@@ -1,4 +1,5 @@
-/* The thread team: the only place that starts threads. Relies on: OpenMP (the pool that oneDNN uses as well). */
+/* The thread team: the only place that starts threads. Relies on: OpenMP (the pool that oneDNN uses as well).
+ */
 #ifndef SS_BASE_TEAM_H
 #define SS_BASE_TEAM_H
 

@@ -1,5 +1,5 @@
-/* Products through oneDNN, which has two ways: its packed sgemm, and a matmul primitive that alone reaches AMX.
- * In float32 the first reaches on wide matrices what its largest shapes reach, the second on long sums
+/* Products through oneDNN, which has two ways: its packed sgemm, and a matmul primitive that alone reaches
+ * AMX. In float32 the first reaches on wide matrices what its largest shapes reach, the second on long sums
  * (bench_matmul prints them).
  * Relies on: oneDNN 2.6 or later with the OpenMP runtime; its cache makes a repeated primitive cheap. */
 #include "math/matmul.h"
@@ -161,10 +161,11 @@ ss_status ss_linear(const ss_compute *compute, const ss_matrix *weight, const fl
         ss_team_split(compute->workers, rows * weight->in, round_range, &r);
         input = weight->bf16 ? scratch : (void *)r.f32;
     }
-    ss_status status = weight->bf16 || is_long(weight, rows)
-                           ? multiply(weight, input, rows, y, accumulate)
-                           : ss_matmul_f32(rows, weight->out, weight->in, 1.0f, input, weight->in, weight->f32,
-                                           weight->in, true, accumulate ? 1.0f : 0.0f, y, weight->out);
+    ss_status status =
+        weight->bf16 || is_long(weight, rows)
+            ? multiply(weight, input, rows, y, accumulate)
+            : ss_matmul_f32(rows, weight->out, weight->in, 1.0f, input, weight->in, weight->f32, weight->in,
+                            true, accumulate ? 1.0f : 0.0f, y, weight->out);
     if (status == SS_OK) return SS_OK;
     return ss_fail(error, status, "matrix product", "%zu x %zu by %zu failed in oneDNN", rows, weight->in,
                    weight->out);

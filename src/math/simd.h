@@ -163,7 +163,8 @@ static inline unsigned vm_bits(vm mask) {
 #endif
 }
 
-/* Write the lanes where the mask is set, closed up, and return how many. All of to[SS_LANES] may be written. */
+/* Write the lanes where the mask is set, closed up, and return how many. All of to[SS_LANES] may be written.
+ */
 static inline size_t vf_store_kept(float *to, vf v, vm mask) {
     const unsigned bits = vm_bits(mask);
 #if defined(__AVX512F__)

@@ -19,8 +19,8 @@ typedef struct summed {
     double total;
     float top; /* the largest weight ... */
     size_t key;
-    ss_row_sums rest; /* ... and sums over the others; rest.largest is the second largest */
-    double p, q;      /* top / total and rest.sum / total = 1 - p */
+    ss_row_sums rest;  /* ... and sums over the others; rest.largest is the second largest */
+    double p, q;       /* top / total and rest.sum / total = 1 - p */
     const float *near; /* [near_count] the heaviest weights, once the norms have asked for them */
     size_t near_count;
     double near_sum;
@@ -123,9 +123,9 @@ enum {
 static ss_row_spectrum spectrum_of(ss_isa isa, const ss_row *row, summed *s, float *near) {
     const float second = s->rest.largest, unit = power_of_two(second);
     ss_row_spectrum made = {.near = near, .unit = unit > 0 ? (double)unit : 1};
-    made.count = SS_PICK_LEVEL(isa, ss_row_split)(row->weights, row->n,
-                                                  row->n <= ALL_NEAR ? 0 : second / NEAR_SHARE,
-                                                  unit > 0 ? 1 / unit : 0, near, made.powers + 3);
+    made.count =
+        SS_PICK_LEVEL(isa, ss_row_split)(row->weights, row->n, row->n <= ALL_NEAR ? 0 : second / NEAR_SHARE,
+                                         unit > 0 ? 1 / unit : 0, near, made.powers + 3);
     made.count--;
     near[SS_PICK_LEVEL(isa, ss_row_find)(near, made.count, s->top)] = near[made.count];
     near[made.count] = s->top;

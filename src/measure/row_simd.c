@@ -199,7 +199,8 @@ size_t SS_AT_LEVEL(ss_row_split)(const float *weights, size_t n, float low, floa
             vf w = n - i >= SS_LANES ? vf_load(weights + i) : vf_load_tail(weights + i, n - i, 0);
             vm above = vm_above(w, least);
             count += vf_store_kept(near + count, w, above);
-            vf u = vf_keep(vm_except(vm_above(w, nothing), above), w) * unit, square = u * u, more = square * square;
+            vf u = vf_keep(vm_except(vm_above(w, nothing), above), w) * unit, square = u * u,
+               more = square * square;
             fourth += more, fifth += more * u, sixth += more * square, seventh += more * (square * u);
         }
         fourth_low += vd_low(fourth), fourth_high += vd_high(fourth);

@@ -77,7 +77,8 @@ static void convert_run(const job *j, chunk *c) {
         const size_t index = c->first + done, place = tensor->offset + index;
         float *to = tensor->in_bf16 ? values : j->f32 + place;
         ss_to_f32(source->view->type, value_at(source->view, source->start + index), count, to);
-        if (tensor->in_bf16 || rounded) round_values(j, to, count, tensor->in_bf16 ? j->bf16 + place : halves);
+        if (tensor->in_bf16 || rounded)
+            round_values(j, to, count, tensor->in_bf16 ? j->bf16 + place : halves);
         const size_t bad = find_bad(to, count);
         if (bad < count && c->first_bad == SS_NO_BAD) c->first_bad = source->start + index + bad;
     }

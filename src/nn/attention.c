@@ -107,8 +107,9 @@ static void softmax_block(const job *j, const block_memory *m, size_t query, siz
     }
 }
 
-/* Wait until the blocks of the head before this one have been shown. False when one of them never will be, as a
- * product failed. Blocks are begun in the order of their turns, so there is always one that waits for none. */
+/* Wait until the blocks of the head before this one have been shown. False when one of them never will be, as
+ * a product failed. Blocks are begun in the order of their turns, so there is always one that waits for none.
+ */
 static bool await_turn(job *j, size_t head, size_t place) {
     while (atomic_load_explicit(&j->turns[head].next, memory_order_acquire) != place) {
         if (atomic_load(&j->status) != SS_OK) return false;

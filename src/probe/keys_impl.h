@@ -42,16 +42,16 @@ struct ss_keys_probe {
     size_t most_cells;        /* of the largest map */
     ss_compute compute;
     double sink_threshold;
-    uint32_t *previous;      /* [T] */
+    uint32_t *previous; /* [T] */
     /* of the layer being shown */
-    ss_keys_sums *sums; /* [H] */
-    double *column;     /* [H][T + 1] weight on each key */
-    size_t *views;      /* [H][T + 1] rows that may see each key, as differences that wrap */
-    double *cells;      /* [H][most map bins, squared] weight of query bins on key bins */
-    float *run_sums;    /* [workers][T] of a run of rows being added; zero between runs */
-    ss_keys_head *heads;     /* [layers][H] */
-    double *shares;          /* [H][T] of the layer being shown: each token's share of its head's sink */
-    float **maps;            /* [layers][H]: [map bins][map bins] of that head */
+    ss_keys_sums *sums;  /* [H] */
+    double *column;      /* [H][T + 1] weight on each key */
+    size_t *views;       /* [H][T + 1] rows that may see each key, as differences that wrap */
+    double *cells;       /* [H][most map bins, squared] weight of query bins on key bins */
+    float *run_sums;     /* [workers][T] of a run of rows being added; zero between runs */
+    ss_keys_head *heads; /* [layers][H] */
+    double *shares;      /* [H][T] of the layer being shown: each token's share of its head's sink */
+    float **maps;        /* [layers][H]: [map bins][map bins] of that head */
 };
 
 /* Bins of a head's map. */

@@ -1,6 +1,6 @@
-/* Where heads look: gathering. The rows of each head are added up in turn; the `heads` event makes of the sums
- * one struct of answers a head (keys_report.c writes those).
- * Relies on: probe/columns (sums), measure/sink, probe/values (the sink's column), base/team. */
+/* Where heads look: gathering. The rows of each head are added up in turn; the `heads` event makes of the
+ * sums one struct of answers a head (keys_report.c writes those). Relies on: probe/columns (sums),
+ * measure/sink, probe/values (the sink's column), base/team. */
 #include "probe/keys_impl.h"
 
 #include "base/team.h"
@@ -44,8 +44,8 @@ static bool allocate(ss_keys_probe *probe) {
     probe->previous = ss_alloc(probe->memory, probe->tokens, sizeof *probe->previous);
     probe->heads = ss_alloc_zero(probe->memory, heads, sizeof *probe->heads);
     probe->shares = ss_alloc(probe->memory, probe->config->heads, probe->tokens * sizeof *probe->shares);
-    return probe->previous && probe->heads && probe->shares &&
-           allocate_maps(probe, heads) && allocate_sums(probe) &&
+    return probe->previous && probe->heads && probe->shares && allocate_maps(probe, heads) &&
+           allocate_sums(probe) &&
            ss_previous_occurrences(probe->memory, probe->ids, probe->tokens, probe->previous);
 }
 
