@@ -103,7 +103,10 @@ static double heavy_apart(const parts *p) {
 
 /* What misses of `gap` after taking each heavy atom that fits. */
 static double take_greedily(const parts *p, double gap) {
-    for (size_t k = 0; k < p->heavy_count; k++) gap -= p->heavies[k] <= gap ? p->heavies[k] : 0;
+    for (size_t k = 0; k < p->heavy_count; k++) {
+        const float heavy = p->heavies[k]; /* NOLINT(clang-analyzer-core.*): ss_theta_blocks filled them */
+        gap -= heavy <= gap ? heavy : 0;
+    }
     return gap;
 }
 
@@ -112,7 +115,7 @@ static double take_greedily(const parts *p, double gap) {
  * all other atoms cannot make up for that, the best cut is found, and proved. */
 static double take_heavies(parts *p, double gap, double bulk) {
     double left = take_greedily(p, gap);
-    if (left <= bulk) return left;
+    if (left <= bulk || p->heavy_count == 0) return left;
     descend(p->heavies, p->heavy_count);
     left = take_greedily(p, gap);
     if (left <= bulk || p->heavy_count > MOST_TRIED) return left;
