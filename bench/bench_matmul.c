@@ -18,20 +18,20 @@
 typedef struct shape {
     const char *name;
     size_t rows, out, in;
-    bool by_worker; /* every worker makes a product of its own */
+    enum { LINEAR, SCORES, VALUES } kind; /* but for linear layers, every worker makes a product of its own */
 } shape;
 
 static const shape shapes[] = {
-    {"large", 2048, 2048, 2048, false},
-    {"large", 4096, 4096, 1024, false},
-    {"queries, keys, values", 1024, 960, 576, false},
-    {"attention output", 1024, 576, 576, false},
-    {"gate and up", 512, 3072, 576, false},
-    {"down", 512, 576, 1536, false},
-    {"head", 341, 49152, 576, false},
-    {"scores of a block", 64, 512, 64, true},
-    {"scores of a block", 64, 1024, 64, true},
-    {"values of a block", 64, 64, 1024, true},
+    {"large", 2048, 2048, 2048, LINEAR},
+    {"large", 4096, 4096, 1024, LINEAR},
+    {"queries, keys, values", 1024, 960, 576, LINEAR},
+    {"attention output", 1024, 576, 576, LINEAR},
+    {"gate and up", 512, 3072, 576, LINEAR},
+    {"down", 512, 576, 1536, LINEAR},
+    {"head", 256, 49152, 576, LINEAR},
+    {"scores of a block", 64, 512, 64, SCORES},
+    {"scores of a block", 64, 1024, 64, SCORES},
+    {"values of a block", 64, 64, 1024, VALUES},
 };
 
 typedef struct work {
@@ -47,8 +47,10 @@ static void multiply(void *context, size_t index, int worker) {
     const work *w = context;
     const shape *s = w->s;
     float *y = w->y + (size_t)worker * s->rows * s->out;
+    const size_t b_stride = s->kind == VALUES ? s->out : s->in; /* values are [in][out] */
     for (size_t i = 0; i < REPEATS; i++)
-        ss_matmul_f32(s->rows, s->out, s->in, 1, w->x, s->in, w->weight, s->in, true, 0, y, s->out);
+        ss_matmul_f32(s->rows, s->out, s->in, 1, w->x, s->in, w->weight, b_stride, s->kind != VALUES, 0, y,
+                      s->out);
 }
 
 static double flops(const shape *s) {
@@ -60,7 +62,7 @@ static double rate_f32(const ss_compute *compute, work *w, size_t rounds) {
     double best = INFINITY, done = flops(w->s);
     for (size_t i = 0; i < rounds; i++) {
         double started = ss_seconds();
-        if (w->s->by_worker) {
+        if (w->s->kind != LINEAR) {
             ss_team_run(compute->workers, (size_t)compute->workers, multiply, w);
         } else {
             const ss_matrix weight = {.out = w->s->out, .in = w->s->in, .f32 = w->weight};
@@ -70,7 +72,7 @@ static double rate_f32(const ss_compute *compute, work *w, size_t rounds) {
         }
         best = fmin(best, ss_seconds() - started);
     }
-    if (w->s->by_worker) done *= (double)REPEATS * compute->workers;
+    if (w->s->kind != LINEAR) done *= (double)REPEATS * compute->workers;
     return done / best / 1e9;
 }
 
@@ -100,7 +102,7 @@ static void report(const ss_compute *compute, const shape *s, size_t rounds) {
     if (!x || !weight || !y || !scratch) exit(4);
     work w = {s, x, weight, y};
     printf("%-22s %5zu x %5zu x %5zu %8.0f", s->name, s->rows, s->out, s->in, rate_f32(compute, &w, rounds));
-    if (!s->by_worker && ss_has_bf16_matmul(compute->isa))
+    if (s->kind == LINEAR && ss_has_bf16_matmul(compute->isa))
         printf(" %8.0f", rate_bf16(&bf16, &w, scratch, rounds));
     putchar('\n');
     ss_free(NULL, x), ss_free(NULL, weight), ss_free(NULL, y), ss_free(NULL, scratch);

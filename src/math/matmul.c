@@ -1,5 +1,5 @@
 /* Products through oneDNN, which has two ways: its packed sgemm, and a matmul primitive that alone reaches
- * AMX. In float32 the first reaches on wide matrices what its largest shapes reach, the second on long sums
+ * AMX. In float32 the first is faster on most matrices of a layer, the second on long sums and on the head
  * (bench_matmul prints them).
  * Relies on: oneDNN 2.6 or later with the OpenMP runtime; its cache makes a repeated primitive cheap. */
 #include "math/matmul.h"
@@ -142,10 +142,11 @@ static void spread_bias(float *y, const float *bias, size_t rows, size_t out, bo
     }
 }
 
-/* Are the sums long and the output narrow, and rows enough that calling the primitive costs nothing? It is
- * then a tenth faster than sgemm, otherwise as much slower. */
-static bool is_long(const ss_matrix *weight, size_t rows) {
-    return weight->in > weight->out && rows >= 16;
+/* Are the sums longer than the output is wide, or is it as wide as a vocabulary, and are there rows enough
+ * that calling the primitive costs nothing? It is then a tenth faster than sgemm, otherwise as much slower.
+ */
+static bool is_lopsided(const ss_matrix *weight, size_t rows) {
+    return (weight->in > weight->out || weight->out > 16 * weight->in) && rows >= 16;
 }
 
 ss_status ss_linear(const ss_compute *compute, const ss_matrix *weight, const float *bias, const float *x,
@@ -162,7 +163,7 @@ ss_status ss_linear(const ss_compute *compute, const ss_matrix *weight, const fl
         input = weight->bf16 ? scratch : (void *)r.f32;
     }
     ss_status status =
-        weight->bf16 || is_long(weight, rows)
+        weight->bf16 || is_lopsided(weight, rows)
             ? multiply(weight, input, rows, y, accumulate)
             : ss_matmul_f32(rows, weight->out, weight->in, 1.0f, input, weight->in, weight->f32, weight->in,
                             true, accumulate ? 1.0f : 0.0f, y, weight->out);

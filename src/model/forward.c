@@ -10,7 +10,8 @@
 
 enum {
     FFN_TOKENS = 512,                /* the feed-forward layer runs in parts of this many tokens */
-    LOGIT_FLOATS = 16 * 1024 * 1024, /* logits of a part: 64 MB */
+    LOGIT_FLOATS = 12 * 1024 * 1024, /* logits of a part: 48 MB */
+    LOGIT_ROWS = 64                  /* a part has a multiple of these, if it has as many */
 };
 
 typedef struct runner {
@@ -301,6 +302,11 @@ static size_t smaller(size_t a, size_t b) {
     return a < b ? a : b;
 }
 
+static size_t logit_rows(size_t vocabulary) {
+    size_t rows = larger(LOGIT_FLOATS / vocabulary, 1);
+    return rows < LOGIT_ROWS ? rows : rows / LOGIT_ROWS * LOGIT_ROWS;
+}
+
 /* Large buffers in large pages: clearing small ones one by one took a tenth of the time of a pass. */
 static float *floats(runner *r, size_t rows, size_t columns) {
     size_t count;
@@ -316,7 +322,7 @@ static bool allocate(runner *r) {
     const size_t tokens = r->pass.tokens, mixed = c->heads * c->head_width;
     const bool head = c->has_head && wants_logits(r);
     r->ffn_rows = smaller(tokens, FFN_TOKENS);
-    r->logit_rows = head ? smaller(tokens, larger(LOGIT_FLOATS / c->vocabulary, 1)) : 0;
+    r->logit_rows = head ? smaller(tokens, logit_rows(c->vocabulary)) : 0;
 
     r->x = floats(r, tokens, c->width);
     r->normed = floats(r, tokens, c->width);
