@@ -14,7 +14,6 @@ typedef struct ss_summary {
 
 /* Summarise values[0..count). A NaN stands for an absent value and is left out. The array is used as working
  * space: its order afterwards is unspecified. O(count). */
-ss_summary ss_summarize(float *values, size_t count);
-ss_summary ss_summarize_double(double *values, size_t count);
+ss_summary ss_summarize(double *values, size_t count);
 
 #endif

@@ -167,7 +167,7 @@ static void write_measures(const ss_output_probe *probe, ss_result *result, json
         size_t count = 0;
         for (size_t t = 0; t < probe->tokens; t++)
             if (probe->outputs[t].measured) values[count++] = ss_row_value(&probe->outputs[t].row, m);
-        summaries[m] = ss_summarize_double(values, count);
+        summaries[m] = ss_summarize(values, count);
     }
     ss_report_row_summaries(result, object, summaries, "no row of logits is finite");
 }

@@ -71,13 +71,13 @@ static void summarise(void *context, size_t index, int worker) {
     double *values = d->scratch + (size_t)worker * heads * probe->tokens;
     for (size_t h = 0; h < heads; h++) {
         size_t count = gather(probe, layer, h, measure, values);
-        summaries_of(d, layer, h)[measure] = ss_summarize_double(values, count);
+        summaries_of(d, layer, h)[measure] = ss_summarize(values, count);
     }
     size_t filled = 0;
     for (size_t h = 0; h < heads; h++)
         if (ss_report_has_head(d->report, layer, h))
             filled += gather(probe, layer, h, measure, values + filled);
-    summaries_of(d, layer, heads)[measure] = ss_summarize_double(values, filled);
+    summaries_of(d, layer, heads)[measure] = ss_summarize(values, filled);
 }
 
 /* ---- counts and profiles ---- */

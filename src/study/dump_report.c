@@ -60,7 +60,7 @@ static void write_summaries(const stretch *s) {
         for (size_t r = 0; r < s->count; r++)
             if (is_measured(&s->rows[r]))
                 s->scratch[count++] = number_of(s, &s->rows[r], measures[m].kept, measures[m].number);
-        const ss_summary summary = ss_summarize_double(s->scratch, count);
+        const ss_summary summary = ss_summarize(s->scratch, count);
         ss_result_summary(s->result, s->node, measures[m].name, &summary, s->empty);
     }
 }
@@ -70,7 +70,7 @@ static ss_summary summary_of(const stretch *s, enum ss_dump_value kept, ss_dump_
     size_t count = 0;
     for (size_t r = 0; r < s->count; r++)
         if (s->rows[r].state == state) s->scratch[count++] = s->rows[r].value[kept];
-    return ss_summarize_double(s->scratch, count);
+    return ss_summarize(s->scratch, count);
 }
 
 /* ---- along the queries -------------------------------------------------------------------------- */

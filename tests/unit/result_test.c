@@ -72,7 +72,7 @@ static void a_summary_of_nothing_is_absent(void **state) {
     (void)state;
     ss_result *result = new_result();
     double values[] = {4, 1, 3, 2, 5};
-    ss_summary five = ss_summarize_double(values, 5), none = ss_summarize_double(values, 0);
+    ss_summary five = ss_summarize(values, 5), none = ss_summarize(values, 0);
     ss_result_summary(result, result->root, "five", &five, "unused");
     ss_result_summary(result, result->root, "none", &none, "no rows");
     assert_true(number_at(result->root, "five.count") == 5);
