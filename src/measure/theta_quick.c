@@ -36,7 +36,7 @@ typedef struct parts {
     const float *atoms; /* [n] */
     size_t n, blocks;
     float fence[SS_THETA_BLOCK], heavy;
-    float heavies[MOST_HEAVY + SS_THETA_PAD];
+    float heavies[MOST_HEAVY + SS_THETA_BLOCK];
     size_t heavy_count;
     const double *before; /* [blocks + 1][4] */
     double total;         /* of all atoms */

@@ -32,7 +32,7 @@ SS_DECLARE_LEVELS(void, ss_theta_lightest,
 /* Running sums over the blocks, leaving out atoms at or below their column's fence and atoms above `heavy`:
  * the four numbers before[k] add up to the sum of the first k blocks. (Four, as adding lanes up costs more
  * than all else here, and few of the sums are asked for.) The heavy atoms go to heavies[], whose count is
- * returned; it must hold all atoms above `heavy`. */
+ * returned; it has room for SS_THETA_BLOCK more than there are atoms above `heavy`. */
 SS_DECLARE_LEVELS(size_t, ss_theta_blocks,
                   (const float *atoms /* [n] */, size_t n, const float *fence /* [16] */, float heavy,
                    double *before /* [ceil(n / 16) + 1][4] */, float *heavies))

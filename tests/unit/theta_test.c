@@ -300,6 +300,20 @@ static void few_heavy_atoms_decide_a_long_row(void **state) {
     assert_true(decided >= 100);
 }
 
+/* As many atoms above total / 64 as there can be. */
+static void sixty_three_heavy_atoms_are_cut_at_every_level(void **state) {
+    (void)state;
+    static double atoms[MOST];
+    for (size_t n = 63 + 64; n < 300; n += 7)
+        for (ss_isa isa = SS_ISA_BASE; isa <= ss_isa_best(); isa++) {
+            for (size_t i = 0; i < n; i++)
+                atoms[i] = (float)(i < 63 ? 1 + 1e-3 * (double)(i % 7) : 1e-4 * (double)(1 + i % 5));
+            ss_row_measures quick = measure(isa, atoms, n, true), m = measure(isa, atoms, n, false);
+            assert_true(quick.theta_lower <= m.theta_upper && m.theta_lower <= quick.theta_upper);
+            assert_true(quick.theta > 0.999);
+        }
+}
+
 /* Integers with an odd sum W: no subset is nearer to W/2 than 1/2, and among many atoms one is that near. */
 static void odd_integers_are_never_halved(void **state) {
     (void)state;
@@ -460,6 +474,7 @@ int main(void) {
         cmocka_unit_test(a_dominant_atom_keeps_its_digits),
         cmocka_unit_test(the_norm_is_theta),
         cmocka_unit_test(few_heavy_atoms_decide_a_long_row),
+        cmocka_unit_test(sixty_three_heavy_atoms_are_cut_at_every_level),
         cmocka_unit_test(odd_integers_are_never_halved),
         cmocka_unit_test(near_uniform_odd_rows_are_proved_by_windows),
         cmocka_unit_test(ordinary_long_rows_are_proved),
