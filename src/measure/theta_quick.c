@@ -226,7 +226,7 @@ static double sign_row(ss_isa isa, const float *atoms, size_t n, double total, d
     if (spread < reserve[count - 1]) enough = fmin(enough, 4 * spread); /* nearly equal: only gaps are left */
     double gap = fill(&p, 0.5 * (total - offset - reserve_sum), enough);
     double sum = fabs(2 * gap);
-    if (sum > reserve_sum) return p.proved;
+    if (sum > reserve_sum) return offset > 0 ? INFINITY : p.proved; /* what is proved is for a sum of zero */
     bool light = ss_signs_expected(reserve + count - FEW, FEW, 2 * hit) >= 40;
     if (!light && count == SS_THETA_RESERVE && sign_pairs(isa, reserve, count, sum, 2 * hit)) return 0;
     return sign_reserve(isa, reserve, count, sum, light ? FEW : count, 2 * hit, lists) ? 0 : INFINITY;

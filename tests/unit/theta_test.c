@@ -346,6 +346,20 @@ static void near_uniform_odd_rows_are_proved_by_windows(void **state) {
     }
 }
 
+/* An odd row whose gaps cancel out, three heavy ones against all others, which is no cut of its atoms: they
+ * and W / 2 differ by odd multiples of 1/256. */
+static void gaps_that_cancel_out_do_not_halve_an_odd_row(void **state) {
+    (void)state;
+    enum { HALF = 67, N = 2 * HALF + 1 };
+    double atoms[N];
+    for (size_t i = 0; i < HALF; i++) atoms[i] = 1, atoms[i + HALF] = i < 3 ? 2 : 1 + 0x1p-6;
+    atoms[N - 1] = 1.5 + 0x1p-7;
+    for (ss_isa isa = SS_ISA_BASE; isa <= ss_isa_best(); isa++) {
+        ss_row_measures m = measure(isa, atoms, N, true);
+        assert_true(m.theta <= ss_theta_from_gap(0x1p-8, sum_of(atoms, N)) + 1e-15);
+    }
+}
+
 static void ordinary_long_rows_are_proved(void **state) {
     (void)state;
     static double atoms[MOST];
@@ -477,6 +491,7 @@ int main(void) {
         cmocka_unit_test(sixty_three_heavy_atoms_are_cut_at_every_level),
         cmocka_unit_test(odd_integers_are_never_halved),
         cmocka_unit_test(near_uniform_odd_rows_are_proved_by_windows),
+        cmocka_unit_test(gaps_that_cancel_out_do_not_halve_an_odd_row),
         cmocka_unit_test(ordinary_long_rows_are_proved),
         cmocka_unit_test(levels_agree),
         cmocka_unit_test(the_witness_adds_up),
