@@ -1,7 +1,9 @@
-/* The greedy certificate without a sort: measure/certificate.h. Relies on: measure/row_simd. */
+/* The greedy certificate without a sort of the row: measure/certificate.h. Relies on: measure/row_simd,
+ * measure/theta_sort. */
 #include "measure/certificate.h"
 
 #include "measure/row_simd.h"
+#include "measure/theta_sort.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -12,15 +14,6 @@ enum {
     FEW = 24,  /* weights that are quicker sorted than cut again */
     HEAVY = 64 /* weights above total / 64 are looked at first */
 };
-
-static void descend(float *weights, size_t count) {
-    for (size_t i = 1; i < count; i++) {
-        float weight = weights[i];
-        size_t k = i;
-        for (; k > 0 && weights[k - 1] < weight; k--) weights[k] = weights[k - 1];
-        weights[k] = weight;
-    }
-}
 
 /* A float `share` / 5 of the way from low to high, counted in floats: nearly geometric, and never stuck. */
 static float between(float low, float high, uint32_t share) {
@@ -54,7 +47,7 @@ typedef struct climb {
 
 /* Take up weights[0..count), each below those so far. True once half is passed. */
 static bool go_up(climb *c, float *weights, size_t count) {
-    descend(weights, count);
+    ss_sort_few(weights, count);
     for (size_t k = 0; k < count && c->sum < c->half; k++) {
         c->sum += weights[k];
         c->under += c->sum < c->half;

@@ -1,10 +1,12 @@
 /* Exact theta of a long row without a sort: set aside the lightest atoms of every column, fill one side of
  * the cut with heavy atoms, then whole blocks, then single atoms, and let signs of the reserve close what is
- * left. Relies on: measure/theta_simd, measure/theta_signs. */
+ * left. Relies on: measure/theta_simd, measure/theta_signs, measure/theta_sort. */
 #include "measure/theta.h"
 
+#include "base/mem.h"
 #include "measure/theta_signs.h"
 #include "measure/theta_simd.h"
+#include "measure/theta_sort.h"
 
 #include <math.h>
 #include <string.h>
@@ -15,15 +17,6 @@ enum {
     PAIRS = 16,      /* differences of neighbours that the last step signs */
     MOST_TRIED = 12  /* heavy atoms whose combinations are all tried */
 };
-
-static void descend(float *atoms, size_t count) {
-    for (size_t i = 1; i < count; i++) {
-        float atom = atoms[i];
-        size_t k = i;
-        for (; k > 0 && atoms[k - 1] < atom; k--) atoms[k] = atoms[k - 1];
-        atoms[k] = atom;
-    }
-}
 
 /* abs(sum) after one more item, whose sign is against it */
 static inline double against(double sum, double item) {
@@ -116,7 +109,7 @@ static double take_greedily(const parts *p, double gap) {
 static double take_heavies(parts *p, double gap, double bulk) {
     double left = take_greedily(p, gap);
     if (left <= bulk || p->heavy_count == 0) return left;
-    descend(p->heavies, p->heavy_count);
+    ss_sort_few(p->heavies, p->heavy_count);
     left = take_greedily(p, gap);
     if (left <= bulk || p->heavy_count > MOST_TRIED) return left;
     double sum = 0;

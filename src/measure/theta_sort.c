@@ -1,4 +1,4 @@
-/* Sorting for exact theta: short rows by the leading bits and then insertion, else one pass a byte that
+/* Sorting for theta: short rows by the leading bits and then insertion, else one pass a byte that
  * differs (a float32 atom has five such bytes at most). Relies on: nothing. */
 #include "measure/theta_sort.h"
 
@@ -65,4 +65,13 @@ void ss_sort_descending(ss_sort_item *items, size_t count, ss_sort_item *spare) 
         to = from, from = done;
     }
     if (from != items) memcpy(items, from, count * sizeof *items);
+}
+
+void ss_sort_few(float *atoms, size_t count) {
+    for (size_t i = 1; i < count; i++) {
+        float atom = atoms[i];
+        size_t k = i;
+        for (; k > 0 && atoms[k - 1] < atom; k--) atoms[k] = atoms[k - 1];
+        atoms[k] = atom;
+    }
 }

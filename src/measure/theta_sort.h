@@ -1,4 +1,4 @@
-/* Sorting for exact theta. Relies on: nothing. */
+/* Sorting for theta and its certificate. Relies on: nothing. */
 #ifndef SS_MEASURE_THETA_SORT_H
 #define SS_MEASURE_THETA_SORT_H
 
@@ -12,5 +12,8 @@ typedef struct ss_sort_item {
 
 /* Sort by key, largest first; equal keys keep their order. `spare` [count] is scratch. */
 void ss_sort_descending(ss_sort_item *items, size_t count, ss_sort_item *spare);
+
+/* Sort a few atoms, largest first. */
+void ss_sort_few(float *atoms, size_t count);
 
 #endif
