@@ -3,6 +3,7 @@
  * measure/theta_sort. */
 #include "measure/theta.h"
 
+#include "base/mem.h"
 #include "measure/theta_lists.h"
 #include "measure/theta_signs.h"
 #include "measure/theta_sort.h"
@@ -274,13 +275,9 @@ static double hit_distance(const double *atoms, size_t n, double total) {
 
 /* ---- the whole ------------------------------------------------------------------------------------- */
 
-static size_t round_up(size_t bytes) {
-    return (bytes + 63) / 64 * 64;
-}
-
 size_t ss_theta_solve_workspace(size_t n) {
     size_t an_atom = 2 * sizeof(ss_sort_item) + 3 * sizeof(double) + 3;
-    return round_up(sizeof(ss_lists)) + round_up((n + 1) * an_atom);
+    return ss_whole_lines(sizeof(ss_lists)) + ss_whole_lines((n + 1) * an_atom);
 }
 
 /* Ways to look for a hit, the most promising first; gaps are for nearly equal atoms. A stride that the row is
@@ -332,7 +329,7 @@ static double greedy_gap(const double *tail, size_t n) {
 void ss_theta_solve(ss_isa isa, const double *atoms, size_t n, uint64_t budget, uint8_t *subset,
                     void *workspace, ss_theta_gap *gap) {
     ss_lists *lists = workspace;
-    char *rest = (char *)workspace + round_up(sizeof *lists);
+    char *rest = (char *)workspace + ss_whole_lines(sizeof *lists);
     ss_sort_item *items = (ss_sort_item *)rest, *spare = items + n + 1;
     double *sorted = (double *)(spare + n + 1), *tail = sorted + n + 1, *need = tail + n + 1;
     uint8_t *taken = (uint8_t *)(need + n + 1), *tried = taken + n + 1, *best = tried + n + 1;

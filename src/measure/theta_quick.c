@@ -202,7 +202,7 @@ static double sign_row(ss_isa isa, const float *atoms, size_t n, double total, d
     parts p; /* not cleared: only what is written is read */
     p.isa = isa, p.atoms = atoms, p.n = n, p.blocks = (n + SS_THETA_BLOCK - 1) / SS_THETA_BLOCK;
     p.total = total, p.proved = INFINITY;
-    double *before = (double *)((char *)workspace + (sizeof *lists + 63) / 64 * 64);
+    double *before = (double *)((char *)workspace + ss_whole_lines(sizeof *lists));
     p.before = before;
     float lightest[SS_THETA_RESERVE];
     double reserve[SS_THETA_RESERVE], reserve_sum;
