@@ -32,8 +32,7 @@ typedef struct ss_lists {
 } ss_lists;
 
 /* List signed sums of items [count], which descend and stay where they are: all that can be part of a sum
- * within
- * +-reach of zero. Lists grow while there is room; SS_LISTS_OPEN items are left open, of more than
+ * within +-reach of zero. Lists grow while there is room; SS_LISTS_OPEN items are left open, of more than
  * SS_LISTS_ITEMS perhaps more. */
 void ss_lists_make(ss_lists *lists, const double *items, size_t count, double reach);
 

@@ -1,4 +1,5 @@
-/* Signs that bring a sum near zero: measure/theta_signs.h. Relies on: measure/theta_simd. */
+/* Signs that bring a sum near zero: measure/theta_signs.h. Relies on: measure/theta_simd,
+ * measure/theta_lists. */
 #include "measure/theta_signs.h"
 
 #include "measure/theta_simd.h"
@@ -9,12 +10,13 @@
 
 /* ---- differencing ---------------------------------------------------------------------------------- */
 
+static const double root_two_pi = 2.5066282746310002;
+
 double ss_signs_expected(const double *items, size_t count, double limit) {
     double square = 0;
     for (size_t k = 1; k < count; k++) square += items[k] * items[k];
     /* normal density at items[0], both signs */
-    return ldexp(limit, (int)count) * exp(-0.5 * items[0] * items[0] / square) /
-           (2.5066282746310002 * sqrt(square));
+    return ldexp(limit, (int)count) * exp(-0.5 * items[0] * items[0] / square) / (root_two_pi * sqrt(square));
 }
 
 enum {
@@ -23,7 +25,8 @@ enum {
     FIXED = 4,                  /* of them, items in one block of 16 sums */
     OFFSETS = 7,                /* in the offsets of blocks */
     SHIFTS = ALL_AT_ONCE - 1 - FIXED - OFFSETS,
-    FEWEST = 12 /* differencing stops here: fewer items save nothing */
+    MOST_LEFT = 26, /* differencing goes on while there are more items */
+    FEWEST = 12     /* and stops here: fewer save nothing */
 };
 /* Expected hits h leave odds of e^-h for a miss. A meeting costs more than the float kernel, and than another
  * try. */
@@ -53,12 +56,12 @@ static void difference(queue *q) {
 static bool may_difference(const queue *q, double limit) {
     size_t count = q->end - q->head;
     if (count <= FEWEST) return false;
-    if (count > SS_SIGNS_MEET) return true;
+    if (count > MOST_LEFT) return true;
     const queued *item = q->items + q->head;
     double square = (item[0].value - item[1].value) * (item[0].value - item[1].value);
     for (size_t k = 2; k < count; k++) square += item[k].value * item[k].value;
     double wanted = count - 1 <= ALL_AT_ONCE ? enough : enough_to_meet;
-    return ldexp(limit, (int)count - 1) >= wanted * 2.5066282746310002 * sqrt(square);
+    return ldexp(limit, (int)count - 1) >= wanted * root_two_pi * sqrt(square);
 }
 
 /* all signed sums of items[0..count); bit k of the place is the sign of items[k] */
@@ -113,9 +116,9 @@ double ss_signs_all(ss_isa isa, const double *items, size_t count, double limit)
 /* ---- meeting in the middle ------------------------------------------------------------------------- */
 
 enum {
-    MOST_KEPT = (SS_SIGNS_MEET - 3) / 2,
+    MOST_KEPT = (MOST_LEFT - 3) / 2,
     BASE = 6, /* 2^BASE = SS_THETA_LOOKUPS */
-    MOST_OFFSETS = SS_SIGNS_MEET - 1 - MOST_KEPT - BASE,
+    MOST_OFFSETS = MOST_LEFT - 1 - MOST_KEPT - BASE,
     LIMIT = 15 /* in fixed point; an eighth of a slot */
 };
 
@@ -187,10 +190,10 @@ double ss_signs_seek(ss_isa isa, const double *items, size_t count, double limit
     q.head = 0, q.end = count, q.nodes = count;
     for (size_t k = 0; k < count; k++) q.items[k] = (queued){items[k], k};
     while (may_difference(&q, limit)) difference(&q);
-    double rest[SS_SIGNS_MEET];
+    double rest[MOST_LEFT];
     size_t left = q.end - q.head;
     for (size_t k = 0; k < left; k++) rest[k] = q.items[q.head + k].value;
-    int8_t chosen[SS_SIGNS_MEET], node_sign[NODES];
+    int8_t chosen[MOST_LEFT], node_sign[NODES];
     double best;
     if (left > ALL_AT_ONCE) {
         best = meet(isa, rest, left, limit, signs ? chosen : NULL);

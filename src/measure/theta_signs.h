@@ -11,8 +11,7 @@
 
 enum {
     SS_SIGNS_ITEMS = 128, /* most items of ss_signs_seek */
-    SS_SIGNS_ALL = 18,    /* most items of ss_signs_all */
-    SS_SIGNS_MEET = 26    /* most items left of differencing */
+    SS_SIGNS_ALL = 18     /* most items of ss_signs_all */
 };
 
 /* Look for signs with abs(sum) <= limit: largest differencing (Karmarkar and Karp 1982) while enough
