@@ -235,6 +235,7 @@ static double median_abs(survey *s) {
     uint32_t at = r.low, next = r.low;
     if (r.high - r.low > 1) {
         s->least = r.low, s->most = r.high;
+        atomic_init(&s->found, 0);
         share(s, pick);
         const size_t place = rank - r.below_low;
         select_rank(s->picked, inside(&r), place);
