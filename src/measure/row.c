@@ -170,8 +170,8 @@ static ss_theta_gap theta_gap(ss_isa isa, const ss_row *row, const summed *s, co
                               uint64_t budget, void *workspace) {
     size_t n = row->n;
     ss_theta_gap gap = {.distance = 0, .proved = true};
-    if (n % 2 &&
-        s->p * (double)n < 4) { /* nearly equal atoms, an odd count: the certificate may be a proof */
+    /* nearly equal atoms, an odd count: the certificate may be a proof */
+    if (n % 2 && s->p * (double)n < 4) {
         ss_certificate certificate = known ? *known : certify(isa, row, s, workspace);
         gap.distance = certificate.gap;
         if (n == 2 * certificate.under + 1) return gap;

@@ -148,7 +148,7 @@ static inline vf vf_abs(vf x) {
 
 /* abs of the one that is nearer to zero */
 static inline vf vf_nearest(vf a, vf b) {
-#if defined(__AVX512DQ__)
+#if defined(__AVX512F__)
     return (vf)_mm512_range_ps((__m512)a, (__m512)b, 10); /* the least of both abs, sign cleared */
 #else
     return vf_min(vf_abs(a), vf_abs(b));
@@ -197,7 +197,7 @@ bool SS_AT_LEVEL(ss_theta_meet)(const uint32_t *slots, uint32_t mask, const uint
 /* the lesser of `least` and abs(x); NaN, which comes of infinities beyond the ends of both lists, changes
  * nothing */
 static inline vd vd_least_abs(vd least, vd x) {
-#if defined(__AVX512DQ__)
+#if defined(__AVX512F__)
     return (vd)_mm512_range_pd((__m512d)least, (__m512d)x, 10); /* of both the lesser size, without a sign */
 #elif defined(__AVX2__)
     return (vd)_mm256_min_pd((__m256d)((vl)x & INT64_MAX), (__m256d)least);
