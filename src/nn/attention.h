@@ -1,8 +1,8 @@
 /* Attention of all heads of a layer in blocks of query rows: memory grows with T, never with T * T.
  *
- * A block of scores [rows][keys] is made, softmaxed, shown to the listener and mixed with the values while it
- * is in cache. Query head h reads key/value head h / (H / K).
- * Source: Vaswani et al. 2017; SPEC section 1 for what a row is. */
+ * A block of scores [rows][keys] is made, softmaxed, mixed with the values and shown to the listeners while
+ * it is in cache. Query head h reads key/value head h / (H / K). Source: Vaswani et al. 2017; SPEC section 1
+ * for what a row is. */
 #ifndef SS_NN_ATTENTION_H
 #define SS_NN_ATTENTION_H
 

@@ -2,8 +2,9 @@
  * induction, the pooled map, and how much of a head's output its sink contributes.
  * Means are over rows with two or more keys. A sink, or one of the strongest keys, is looked for among keys
  * that at least a quarter as many rows may see as see the most seen key: the last keys of a causal text are
- * seen by a handful of rows each and would win by chance. Memory: per worker H x (T + bins^2), reduced after
- * every layer, and H x T. Sources: SPEC section 2 (Gu et al. for sinks). Relies on: probe/columns (sums). */
+ * seen by a handful of rows each and would win by chance. Memory: H x (3 T + bins^2) for one layer, T a
+ * worker, and a map a head. Sources: SPEC section 2 (Gu et al. for sinks). Relies on: probe/columns (sums).
+ */
 #ifndef SS_PROBE_KEYS_PROBE_H
 #define SS_PROBE_KEYS_PROBE_H
 
