@@ -203,11 +203,14 @@ static const attention_case cases[] = {
     {131, 4, 4, 32, 40, 0, true}, {200, 2, 1, 64, 0, 50, true}, {257, 1, 1, 24, 64, 0, true},
 };
 
+enum { MOST_HEADS = 8, MOST_TOKENS = 300 }; /* of the cases */
+
 typedef struct seen {
     const double *scores, *weights; /* [H][T][T] */
     size_t tokens;
     bool capped;
-    size_t left[8]; /* of each head: queries that were not shown yet */
+    uint8_t checked[MOST_HEADS][MOST_TOKENS]; /* how often each row was shown to check_block */
+    size_t left[MOST_HEADS];                  /* of each head: queries that note_turn did not see yet */
 } seen;
 
 /* Every row shown must hold the right scores, weights, maximum and total of its own keys only. */
@@ -227,14 +230,18 @@ static void check_block(void *context, const ss_row_block *block) {
         assert_true((block->raw_max != NULL) == s->capped);
         if (s->capped) assert_true(block->raw_max[r] >= block->max[r] || max < 0);
         if (block->first_key[r] > 0) assert_true(isinf(s->scores[row - 1]));
+        s->checked[block->head][block->first_query + r]++;
     }
 }
 
-/* Blocks of a head join up from the last query to the first; no other thread is in here for that head. */
+/* Blocks of a head join up from the last query to the first, each checked before; no other thread is in here
+ * for that head. */
 static void note_turn(void *context, const ss_row_block *block) {
     seen *s = context;
     assert_int_equal(block->first_query + block->rows, s->left[block->head]);
     s->left[block->head] = block->first_query;
+    for (size_t r = 0; r < block->rows; r++)
+        assert_int_equal(s->checked[block->head][block->first_query + r], 1);
 }
 
 static void run_case(const attention_case *c, ss_isa isa, int workers) {
