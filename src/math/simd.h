@@ -83,7 +83,7 @@ static inline vm vm_above(vf a, vf b) {
 #endif
 }
 /* a >= b */
-static inline vm vm_from(vf a, vf b) {
+static inline vm vm_at_least(vf a, vf b) {
 #if defined(__AVX512F__)
     return _mm512_cmp_ps_mask((__m512)a, (__m512)b, _CMP_GE_OQ);
 #else

@@ -41,7 +41,7 @@ void SS_AT_LEVEL(ss_theta_lightest)(const float *atoms, size_t n, float floor, f
         vf a = none, b = none, c = none, d = none;
         for (size_t i = part * SS_LANES; i < n; i += SS_THETA_BLOCK) {
             vf x = load_part(atoms, n, i);
-            x = vf_pick(vm_from(x, least), x, none);
+            x = vf_pick(vm_at_least(x, least), x, none);
             vf over_a = vf_max(a, x), over_b = vf_max(b, over_a), over_c = vf_max(c, over_b);
             a = vf_min(a, x), b = vf_min(b, over_a), c = vf_min(c, over_b), d = vf_min(d, over_c);
         }
@@ -94,7 +94,8 @@ void SS_AT_LEVEL(ss_theta_around)(const float *atoms, size_t n, const float *fen
     for (size_t i = 0; i < n; i += SS_THETA_BLOCK)
         for (size_t part = 0; part < PARTS; part++) {
             vf x = load_part(atoms, n, i + part * SS_LANES);
-            vm mine = vm_both(vm_above(x, fences[part]), vm_from(limit, x)), under = vm_from(wanted, x);
+            vm mine = vm_both(vm_above(x, fences[part]), vm_at_least(limit, x)),
+               under = vm_at_least(wanted, x);
             below = vf_max(below, vf_keep(vm_both(mine, under), x));
             above = vf_min(above, vf_pick(vm_except(mine, under), x, none));
         }
@@ -159,7 +160,7 @@ static inline vf vf_nearest(vf a, vf b) {
 static inline unsigned hits_of_block(const vf *sums, float offset, vf most) {
     unsigned bits = 0;
     for (size_t part = 0; part < PARTS; part++)
-        bits |= vm_bits(vm_from(most, vf_abs(sums[part] + offset))) << (part * SS_LANES);
+        bits |= vm_bits(vm_at_least(most, vf_abs(sums[part] + offset))) << (part * SS_LANES);
     return bits;
 }
 
@@ -173,7 +174,7 @@ size_t SS_AT_LEVEL(ss_theta_hit)(const float *base, const float *offset, size_t 
         vf least = vf_all(INFINITY);
         for (size_t part = 0; part < PARTS; part++)
             for (size_t k = 0; k < 4; k++) least = vf_nearest(least, sums[part] + offset[j + k]);
-        if (vm_bits(vm_from(most, least))) break;
+        if (vm_bits(vm_at_least(most, least))) break;
     }
     for (; j < count; j++) {
         unsigned bits = hits_of_block(sums, offset[j], most);
