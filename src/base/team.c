@@ -62,9 +62,13 @@ void ss_team_split(int workers, size_t items, ss_range_task *task, void *context
     }
 }
 
+/* oneDNN leaves out parts of a product, and says nothing, where OpenMP gives it fewer threads than it counts
+ * on: so it counts on no more than there may be, and OpenMP is not to give fewer as it sees fit. */
 ss_team_scope ss_team_enter(int workers) {
-    ss_team_scope scope = {.threads = omp_get_max_threads()};
-    omp_set_num_threads(workers);
+    ss_team_scope scope = {.threads = omp_get_max_threads(), .dynamic = omp_get_dynamic()};
+    const int limit = omp_get_thread_limit();
+    omp_set_dynamic(0);
+    omp_set_num_threads(workers < limit ? workers : limit);
     unsigned control = 0;
 #pragma omp parallel num_threads(workers)
     {
@@ -80,4 +84,5 @@ void ss_team_leave(ss_team_scope scope, int workers) {
 #pragma omp parallel num_threads(workers)
     end_flush(scope.control);
     omp_set_num_threads(scope.threads);
+    omp_set_dynamic(scope.dynamic);
 }

@@ -8,6 +8,7 @@
 #include "base/team.h"
 
 #include <float.h>
+#include <omp.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -50,9 +51,12 @@ static void wait_for_others(void *context, size_t index, int worker) {
 
 static void a_busy_worker_keeps_no_task_from_the_others(void **state) {
     (void)state;
+    if (omp_get_thread_limit() < 2) skip();
     record r;
     memset(&r, 0, sizeof r);
+    ss_team_scope scope = ss_team_enter(2); /* both threads are given, whatever the environment says */
     ss_team_run(2, MOST_TASKS, wait_for_others, &r);
+    ss_team_leave(scope, 2);
     assert_int_equal(r.runs[1], MOST_TASKS - 1);
 }
 
@@ -108,6 +112,21 @@ static void subnormals_are_flushed_inside_and_kept_outside(void **state) {
     assert_true(least_normal * 0.5f > 0);
 }
 
+static void a_scope_gets_the_threads_it_counts_on_and_leaves_no_trace(void **state) {
+    (void)state;
+    const int threads = omp_get_max_threads(), dynamic = omp_get_dynamic(), limit = omp_get_thread_limit();
+    for (int before = 0; before < 2; before++) {
+        omp_set_dynamic(before);
+        ss_team_scope scope = ss_team_enter(MOST_WORKERS);
+        assert_int_equal(omp_get_dynamic(), 0);
+        assert_int_equal(omp_get_max_threads(), limit < MOST_WORKERS ? limit : MOST_WORKERS);
+        ss_team_leave(scope, MOST_WORKERS);
+        assert_int_equal(omp_get_dynamic(), before);
+    }
+    omp_set_dynamic(dynamic);
+    assert_int_equal(omp_get_max_threads(), threads);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_task_runs_once_at_any_number_of_workers),
@@ -115,6 +134,7 @@ int main(void) {
         cmocka_unit_test(a_split_covers_every_item_once_in_one_range_a_worker),
         cmocka_unit_test(asking_for_no_number_means_every_processor),
         cmocka_unit_test(subnormals_are_flushed_inside_and_kept_outside),
+        cmocka_unit_test(a_scope_gets_the_threads_it_counts_on_and_leaves_no_trace),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
