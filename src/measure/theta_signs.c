@@ -128,11 +128,16 @@ typedef struct table {
     uint32_t count, mask;
 } table;
 
-/* all signed sums in fixed point, which wraps round; bit k of the place is the sign of items[k] */
+/* in fixed point, which wraps round; a difference of items that are not quite sorted may be negative */
+static inline uint32_t fixed(double value, double scale) {
+    return (uint32_t)(int64_t)(value * scale + 0.5);
+}
+
+/* all signed sums; bit k of the place is the sign of items[k] */
 static void fixed_sums(const double *items, size_t count, double scale, uint32_t *restrict sums) {
     sums[0] = 0;
     for (size_t k = 0, filled = 1; k < count; k++, filled *= 2) {
-        uint32_t item = (uint32_t)(uint64_t)(items[k] * scale + 0.5), *restrict plus = sums + filled;
+        uint32_t item = fixed(items[k], scale), *restrict plus = sums + filled;
         for (size_t j = 0; j < filled; j++) plus[j] = sums[j] + item;
         for (size_t j = 0; j < filled; j++) sums[j] -= item;
     }
@@ -167,7 +172,7 @@ static double meet(ss_isa isa, const double *items, size_t count, double limit, 
     keep_sums(&t, items + (count - kept), kept, scale);
     fixed_sums(items + 1, BASE, scale, base);
     fixed_sums(items + 1 + BASE, offset_items, scale, offsets);
-    first = (uint32_t)(uint64_t)(items[0] * scale + 0.5);
+    first = fixed(items[0], scale);
     for (size_t k = 0; k < (size_t)1 << offset_items; k++) {
         uint32_t from = -first - offsets[k];
         if (!SS_PICK_LEVEL(isa, ss_theta_meet)(t.slots, t.mask, base, from, LIMIT)) continue;
