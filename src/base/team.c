@@ -63,19 +63,20 @@ void ss_team_split(int workers, size_t items, ss_range_task *task, void *context
 }
 
 /* oneDNN leaves out parts of a product, and says nothing, where OpenMP gives it fewer threads than it counts
- * on: so it counts on no more than there may be, and OpenMP is not to give fewer as it sees fit. */
+ * on: so it counts on as many as were given here (a thread limit, no active levels, a caller in a parallel
+ * region: all give fewer than asked), and OpenMP is not to give fewer as it sees fit. */
 ss_team_scope ss_team_enter(int workers) {
     ss_team_scope scope = {.threads = omp_get_max_threads(), .dynamic = omp_get_dynamic()};
-    const int limit = omp_get_thread_limit();
     omp_set_dynamic(0);
-    omp_set_num_threads(workers < limit ? workers : limit);
+    int given = 1;
     unsigned control = 0;
 #pragma omp parallel num_threads(workers)
     {
         unsigned before = begin_flush();
 #pragma omp master
-        control = before;
+        control = before, given = omp_get_num_threads();
     }
+    omp_set_num_threads(given);
     scope.control = control;
     return scope;
 }

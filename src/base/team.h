@@ -22,7 +22,7 @@ void ss_team_split(int workers, size_t items, ss_range_task *task, void *context
 /* Let another thread go first: between two looks at something that another worker is about to do. */
 void ss_team_pause(void);
 
-/* Around a pass: `workers`, or as many as the process may have, becomes the number of threads that oneDNN
+/* Around a pass: `workers`, or as many as OpenMP gives, becomes the number of threads that oneDNN
  * uses when called by this thread, and every thread of the team flushes subnormals. Leaving restores what
  * entering found. */
 typedef struct ss_team_scope {
