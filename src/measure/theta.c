@@ -14,8 +14,7 @@
 enum {
     FIRST_LOOK = 8, /* nodes before any list is made: a few heavy atoms often leave windows only */
     LEAF = 20,      /* open atoms that lists settle: few enough to be solved many times */
-    MOST_OPEN = 20, /* atoms that lists of all may leave open: a bound for shifts, the budget ends sooner */
-    LONGEST_LISTED = 2048 /* atoms: bounds how deep the search for the signs of a listed sum goes */
+    MOST_OPEN = 20 /* atoms that lists of all may leave open: a bound for shifts, the budget ends sooner */
 };
 
 /* One search. Atoms descend; a branch decides them in that order, so what is open is always a tail. */
@@ -233,7 +232,7 @@ static bool branch_and_bound(search *s, size_t leaf, uint64_t budget) {
 /* The best of all subsets, from two lists, if that is within the budget. What greed finds bounds how far the
  * lists must reach. */
 static bool list_all(search *s, uint64_t budget) {
-    if (s->n > LONGEST_LISTED) return false;
+    if (s->n > SS_LISTS_DEEPEST) return false;
     seek_atoms(s, (way){.stride = 1});
     ss_lists_make(s->lists, s->atoms, s->n, 2 * s->distance);
     if (s->lists->open > MOST_OPEN) return false;

@@ -103,28 +103,42 @@ void ss_lists_make(ss_lists *lists, const double *items, size_t count, double re
     for (size_t k = 0; k < SS_THETA_PAD; k++) light->sums[light->count + k] = INFINITY;
 }
 
-/* Find signs of items[0], items[step], ... that make `sum`, to the last bit, as they are added up in the
- * order of the list. `rest` is what the items left can change. No deeper than there are items, no wider than
- * the list was on its way. */
-static bool signs_of(const double *items, ptrdiff_t step, size_t count, double rest, double so_far,
-                     double sum, int8_t *signs) {
-    if (count == 0) return so_far == sum;
-    if (fabs(sum - so_far) > rest) return false;
+/* Signs of items[0], items[step], ... are sought that make `sum`, to the last bit, as they are added up in
+ * the order of the list. */
+typedef struct sought {
+    const double *items;
+    ptrdiff_t step;
+    size_t count;
+    double sum;
+    double rest[SS_LISTS_DEEPEST + 1]; /* [count + 1] rest[k] = sum of the items from the k-th on */
+} sought;
+
+/* Of the items from the k-th on. What is left can change the sum by what it weighs, and by rounding, which is
+ * little beside all items and no more than the item that was added. So no level is wider than the list was on
+ * its way. */
+static bool signs_of(const sought *s, size_t k, double so_far, int8_t *signs) {
+    if (k == s->count) return so_far == s->sum;
+    if (fabs(s->sum - so_far) > s->rest[k] + fmin(s->rest[k], 1e-12 * s->rest[0])) return false;
+    const ptrdiff_t place = (ptrdiff_t)k * s->step;
     for (int sign = -1; sign <= 1; sign += 2) {
-        *signs = (int8_t)sign;
-        if (signs_of(items + step, step, count - 1, rest - *items, so_far + sign * *items, sum, signs + step))
-            return true;
+        signs[place] = (int8_t)sign;
+        if (signs_of(s, k + 1, so_far + sign * s->items[place], signs)) return true;
     }
     return false;
 }
 
+static void find_signs_of(const double *items, ptrdiff_t step, size_t count, double sum, int8_t *signs) {
+    sought s; /* not cleared: only what is written is read */
+    s.items = items, s.step = step, s.count = count, s.sum = sum;
+    s.rest[count] = 0;
+    for (size_t k = count; k-- > 0;) s.rest[k] = s.rest[k + 1] + items[(ptrdiff_t)k * step];
+    signs_of(&s, 0, 0, signs);
+}
+
 static void find_signs(const ss_lists *l, size_t choice, double heavy, double light, int8_t *signs) {
-    const double slack = 1 + 1e-12; /* sums are rounded */
-    size_t last = l->count - 1;
-    double total = 0;
-    for (size_t k = 0; k < l->heavy.items; k++) total += l->items[k];
-    signs_of(l->items, 1, l->heavy.items, slack * total, 0, heavy, signs);
-    signs_of(l->items + last, -1, l->light.items, slack * l->light_total, 0, light, signs + last);
+    const size_t last = l->count - 1;
+    find_signs_of(l->items, 1, l->heavy.items, heavy, signs);
+    find_signs_of(l->items + last, -1, l->light.items, light, signs + last);
     for (size_t k = 0; k < l->open; k++) signs[l->heavy.items + k] = choice >> k & 1 ? -1 : 1;
 }
 

@@ -11,6 +11,7 @@ enum {
     SS_LISTS_HALF = 12,                                 /* a list has room for all sums of so many items */
     SS_LISTS_OPEN = 3,                                  /* items left out of the lists */
     SS_LISTS_ITEMS = 2 * SS_LISTS_HALF + SS_LISTS_OPEN, /* any so many items leave no more open */
+    SS_LISTS_DEEPEST = 2048,                            /* items whose signs may be asked for */
     SS_LISTS_ROOM = (1 << SS_LISTS_HALF) + 2 * SS_THETA_PAD
 };
 
@@ -39,7 +40,7 @@ void ss_lists_make(ss_lists *lists, const double *items, size_t count, double re
 /* The least abs(c + signed sum) if it is below `best`, else `best`; stops early once it is at most `stop`.
  * The lists must reach as far as abs(c) + best. `signs` [count], optional, is filled when it improves. Goes
  * through the lists 2^open times, half as often for c = 0. The search for signs is as deep as a list has
- * items. */
+ * items: of no more than SS_LISTS_DEEPEST. */
 double ss_lists_nearest(ss_isa isa, const ss_lists *lists, double c, double stop, double best, int8_t *signs);
 
 #endif

@@ -75,6 +75,10 @@ static double small_integers(ref_random *r, size_t i, size_t n) {
     (void)i, (void)n;
     return (double)(1 + ref_bits(r) % 1000);
 }
+static double powers_of_two(ref_random *r, size_t i, size_t n) {
+    (void)i, (void)n;
+    return ldexp(1, -(int)(ref_bits(r) % 60));
+}
 static double heavy_no_tail(ref_random *r, size_t i, size_t n) {
     (void)n;
     return i < 5 ? 1 + ref_uniform(r) : 1e-12 * ref_uniform(r);
@@ -100,7 +104,7 @@ static const struct kind {
              {"geometric", geometric},       {"few values", few_values},
              {"integers", small_integers},   {"few heavy, no tail", heavy_no_tail},
              {"a sink", sink_and_uniform},   {"subnormal", subnormal},
-             {"with zeros", with_zeros}};
+             {"with zeros", with_zeros},     {"powers of two", powers_of_two}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 static void make_row(const struct kind *kind, ref_random *random, size_t n, double *atoms) {
