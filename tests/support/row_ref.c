@@ -129,6 +129,24 @@ ref_norms ref_jacobian_norms(const double *p, size_t n) {
     return norms;
 }
 
+double ref_norm_two(const double *p, size_t n) {
+    size_t key = 0;
+    double low = 0;
+    for (size_t i = 1; i < n; i++) key = p[i] > p[key] ? i : key;
+    for (size_t i = 0; i < n; i++) low = i != key ? fmax(low, p[i]) : low;
+    double high = p[key];
+    for (int round = 0; round < 300; round++) {
+        double x = 0.5 * (low + high), sum = 0;
+        if (!(x > low && x < high)) break;
+        for (size_t i = 0; i < n; i++) sum += p[i] / (p[i] - x); /* falls to minus infinity at `low` */
+        if (sum < 0)
+            low = x;
+        else
+            high = x;
+    }
+    return 0.5 * (low + high);
+}
+
 uint64_t ref_bits(ref_random *random) { /* splitmix64 */
     uint64_t z = random->state += 0x9e3779b97f4a7c15u;
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;

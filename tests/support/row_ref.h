@@ -26,6 +26,10 @@ typedef struct ref_norms {
 } ref_norms;
 ref_norms ref_jacobian_norms(const double *p, size_t n);
 
+/* The largest eigenvalue of diag(p) - p p^T at any n: bisection on its secular equation, where sum of
+ * p / (p - x) passes zero between the second largest and the largest p. */
+double ref_norm_two(const double *p, size_t n);
+
 /* Random numbers for tests: the same everywhere. */
 typedef struct ref_random {
     uint64_t state;

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST = 1024 };
+enum { MOST = 4096 };
 static const size_t sizes[] = {1, 2, 3, 5, 7, 8, 15, 16, 17, 31, 33, 63, 65, 1000};
 enum { SIZES = sizeof sizes / sizeof *sizes };
 
@@ -86,6 +86,8 @@ static void check_row(ss_isa isa, const ss_row *row) {
     if (!m.theta_exact) print_error("n = %zu, cert %.17g, theta %.17g\n", n, m.theta_cert, m.theta);
     assert_true(m.theta_exact && m.theta_cert <= m.theta && m.theta_upper >= m.theta_lower);
     assert_true(m.jac_2 <= m.jac_inf * (1 + 1e-14) && m.jac_inf <= 0.5 * m.theta_upper * (1 + 1e-14));
+    assert_near(m.jac_2, ref_norm_two(p, n),
+                n > 64 ? 2e-11 : 1e-13); /* light atoms of long rows: by powers */
     if (n > 64) return;
     ref_norms norms = ref_jacobian_norms(p, n);
     assert_near(m.jac_2, norms.two, 1e-12); /* what Jacobi rotations reach */
@@ -104,6 +106,65 @@ static void measures_agree_with_references(void **state) {
                     ss_row row = make_row(&random, sizes[s], spreads[k]);
                     check_row(isa, &row);
                 }
+}
+
+/* A row of these weights, and p. */
+static ss_row row_of_weights(size_t n) {
+    ss_row row = {.weights = weights, .n = n};
+    for (size_t i = 0; i < n; i++) row.total += weights[i];
+    for (size_t i = 0; i < n; i++) p[i] = weights[i] / row.total;
+    return row;
+}
+
+/* Heavy atoms and a tail that weighs `share` of them together: do the atoms near the largest decide the
+ * certificate, or not? Tail atoms lie on both sides of a sixteenth of the second largest, where near ends. */
+static void long_rows_agree_with_the_secular_equation(void **state) {
+    (void)state;
+    static const size_t lengths[] = {65, 66, 79, 128, 500, 1001, MOST};
+    static const double shares[] = {1e-6, 0.5, 0.999, 1, 1.001, 3, 1e3};
+    for (ss_isa isa = SS_ISA_BASE; isa <= ss_isa_best(); isa++)
+        for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++)
+            for (size_t k = 0; k < sizeof shares / sizeof *shares; k++)
+                for (size_t heavy = 2; heavy <= 12; heavy += 5) {
+                    ref_random random = {100 * l + 10 * k + heavy};
+                    const size_t n = lengths[l];
+                    double unit = shares[k] * (double)heavy / (double)n;
+                    for (size_t i = 0; i < n; i++) weights[i] = (float)(unit * 2 * ref_uniform(&random));
+                    for (size_t i = 0; i < heavy; i++)
+                        weights[ref_bits(&random) % n] = (float)(1 + ref_uniform(&random));
+                    ss_row row = row_of_weights(n);
+                    ss_row_measures m;
+                    ss_row_measure(isa, &row, SS_ROW_ALL, SS_THETA_BUDGET, workspace, &m);
+                    assert_near(m.jac_2, ref_norm_two(p, n), 2e-11);
+                    double gap = ref_gap_greedy(p, n);
+                    if (m.p_max < 0.5) assert_near(m.theta_cert, ss_theta_from_gap(gap, 1), 1e-13);
+                    assert_true(m.theta_cert <= m.theta * (1 + 1e-15));
+                    assert_true(m.jac_2 <= m.jac_inf * (1 + 1e-13));
+                }
+}
+
+/* Nothing is written behind the workspace, whatever is asked for. */
+static void the_workspace_is_as_large_as_it_says(void **state) {
+    (void)state;
+    enum { LONGEST = 300, CANARY = 0x5A, CANARIES = 64 };
+    static const unsigned asked[] = {SS_ROW_ALL, SS_ROW_THETA, SS_ROW_CERT, SS_ROW_JACOBIANS};
+    unsigned char *space = workspace;
+    for (size_t n = 1; n <= LONGEST; n++) {
+        const size_t bytes = ss_row_workspace(n);
+        const ss_isa isa = (ss_isa)(n % ((size_t)ss_isa_best() + 1));
+        for (size_t k = 0; k < sizeof asked / sizeof *asked; k++)
+            for (size_t kind = 0; kind < 2; kind++) {
+                ref_random random = {n};
+                for (size_t i = 0; i < n; i++)
+                    weights[i] =
+                        (float)(kind ? exp(4 * ref_normal(&random)) : 1 + 1e-4 * ref_uniform(&random));
+                ss_row row = row_of_weights(n);
+                ss_row_measures m;
+                memset(space + bytes, CANARY, CANARIES);
+                ss_row_measure(isa, &row, asked[k], 1000, space, &m);
+                for (size_t i = 0; i < CANARIES; i++) assert_int_equal(space[bytes + i], CANARY);
+            }
+    }
 }
 
 /* Two equal atoms and light others: 1 - p cancels nowhere. */
@@ -278,6 +339,8 @@ static void the_certificate_copes_with_ties(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(measures_agree_with_references),
+        cmocka_unit_test(long_rows_agree_with_the_secular_equation),
+        cmocka_unit_test(the_workspace_is_as_large_as_it_says),
         cmocka_unit_test(near_one_hot_rows_keep_their_digits),
         cmocka_unit_test(ties_name_the_first_key),
         cmocka_unit_test(zeros_are_no_entropy),

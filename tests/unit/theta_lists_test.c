@@ -115,6 +115,23 @@ static void lists_drop_what_is_out_of_reach(void **state) {
     }
 }
 
+/* Items that are tiny beside the first, far below the rounding of their sum: their signs are found without
+ * trying them all, which would take years. */
+static void signs_of_tiny_items_are_found(void **state) {
+    (void)state;
+    enum { COUNT = 120 };
+    for (int repeats = 1; repeats <= 2; repeats++) {
+        double items[COUNT];
+        int8_t signs[COUNT];
+        for (int k = 0; k < COUNT; k++) items[k] = ldexp(1, -(k / repeats));
+        const double reach = 4 * items[COUNT - 1];
+        ss_lists_make(&lists, items, COUNT, reach);
+        assert_true(lists.open == SS_LISTS_OPEN && lists.heavy.items > COUNT / 2);
+        double least = ss_lists_nearest(ss_isa_best(), &lists, 0, 0, reach, signs);
+        assert_true(least < reach && fabs(signed_sum(items, COUNT, signs)) == least);
+    }
+}
+
 static void full_lists_leave_items_open(void **state) {
     (void)state;
     ref_random random = {3};
@@ -238,6 +255,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lists_have_the_least_of_all_sums),
         cmocka_unit_test(lists_drop_what_is_out_of_reach),
+        cmocka_unit_test(signs_of_tiny_items_are_found),
         cmocka_unit_test(full_lists_leave_items_open),
         cmocka_unit_test(the_nearest_pair_is_found),
         cmocka_unit_test(a_meeting_is_seen_at_every_level),
