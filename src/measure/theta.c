@@ -14,7 +14,7 @@
 enum {
     FIRST_LOOK = 8, /* nodes before any list is made: a few heavy atoms often leave windows only */
     LEAF = 20,      /* open atoms that lists settle: few enough to be solved many times */
-    MOST_OPEN = 20 /* atoms that lists of all may leave open: a bound for shifts, the budget ends sooner */
+    MOST_OPEN = 20  /* atoms that lists of all may leave open: a bound for shifts, the budget ends sooner */
 };
 
 /* One search. Atoms descend; a branch decides them in that order, so what is open is always a tail. */
