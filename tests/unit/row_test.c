@@ -87,7 +87,7 @@ static void check_row(ss_isa isa, const ss_row *row) {
     assert_true(m.theta_exact && m.theta_cert <= m.theta && m.theta_upper >= m.theta_lower);
     assert_true(m.jac_2 <= m.jac_inf * (1 + 1e-14) && m.jac_inf <= 0.5 * m.theta_upper * (1 + 1e-14));
     assert_near(m.jac_2, ref_norm_two(p, n),
-                n > 64 ? 2e-11 : 1e-13); /* light atoms of long rows: by powers */
+                n > 64 ? 1e-10 : 1e-13); /* light atoms of long rows: by powers */
     if (n > 64) return;
     ref_norms norms = ref_jacobian_norms(p, n);
     assert_near(m.jac_2, norms.two, 1e-12); /* what Jacobi rotations reach */
@@ -135,7 +135,7 @@ static void long_rows_agree_with_the_secular_equation(void **state) {
                     ss_row row = row_of_weights(n);
                     ss_row_measures m;
                     ss_row_measure(isa, &row, SS_ROW_ALL, SS_THETA_BUDGET, workspace, &m);
-                    assert_near(m.jac_2, ref_norm_two(p, n), 2e-11);
+                    assert_near(m.jac_2, ref_norm_two(p, n), 1e-10);
                     double gap = ref_gap_greedy(p, n);
                     if (m.p_max < 0.5) assert_near(m.theta_cert, ss_theta_from_gap(gap, 1), 1e-13);
                     assert_true(m.theta_cert <= m.theta * (1 + 1e-15));
