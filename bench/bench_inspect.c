@@ -196,8 +196,8 @@ static void encode(bench *b, const char *path, size_t tokens) {
     must(ss_map_open(path, &map, &error), &error);
     const ss_tokenizer *tokenizer = ss_model_tokenizer(b->model, NULL);
     if (!tokenizer) exit(3);
-    must(ss_tokenizer_encode(tokenizer, (const char *)map.data, map.size, SS_ENCODE_DEFAULT, &b->encoding,
-                             &error),
+    must(ss_tokenizer_encode(tokenizer, (const char *)map.data, map.size, SS_ENCODE_DEFAULT, tokens,
+                             &b->encoding, &error),
          &error);
     ss_map_close(&map);
     b->tokens = tokens < b->encoding.count ? tokens : b->encoding.count;

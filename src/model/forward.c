@@ -356,13 +356,15 @@ static void release(runner *r) {
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) ss_free(r->model->memory, blocks[i]);
 }
 
-static ss_status check_tokens(const ss_config *c, const uint32_t *ids, size_t tokens, ss_error *error) {
+ss_status ss_model_check_tokens(const ss_model *model, const uint32_t *ids, size_t tokens, bool more,
+                                ss_error *error) {
+    const ss_config *c = &model->config;
     if (tokens == 0) return ss_fail(error, SS_E_VALUE, "input", "there are no tokens: give a longer text");
-    if (tokens > c->context)
+    if (tokens > c->context || more)
         return ss_fail(error, SS_E_VALUE, "input",
-                       "%zu tokens, but the model's context is %zu: give a shorter text, or cut it with "
+                       "%s%zu tokens, but the model's context is %zu: give a shorter text, or cut it with "
                        "--max-tokens %zu",
-                       tokens, c->context, c->context);
+                       more ? "more than " : "", tokens, c->context, c->context);
     for (size_t t = 0; t < tokens; t++)
         if (ids[t] >= c->vocabulary)
             return ss_fail(error, SS_E_VALUE, "input", "token %zu has id %lu, but the vocabulary ends at %zu",
@@ -373,7 +375,7 @@ static ss_status check_tokens(const ss_config *c, const uint32_t *ids, size_t to
 ss_status ss_model_forward(const ss_model *model, const uint32_t *ids, size_t tokens,
                            const ss_forward_options *options, const ss_probe *const *probes,
                            size_t probe_count, ss_error *error) {
-    SS_TRY(check_tokens(&model->config, ids, tokens, error));
+    SS_TRY(ss_model_check_tokens(model, ids, tokens, false, error));
     runner r = {.model = model,
                 .config = &model->config,
                 .options = options,

@@ -28,6 +28,11 @@ typedef struct ss_forward_options {
     const uint8_t *heads; /* [layers * H] which heads are shown to `rows`; NULL for all */
 } ss_forward_options;
 
+/* Do ids[T] suit the model: 1 <= T <= context, each id < V? `more`: there are more than these. SS_E_VALUE
+ * says what to do. */
+ss_status ss_model_check_tokens(const ss_model *model, const uint32_t *ids, size_t tokens, bool more,
+                                ss_error *error);
+
 /* Run the model once over ids[T], 1 <= T <= context, each id < V, showing every event to each probe.
  * Memory grows with T, never with T * T. */
 ss_status ss_model_forward(const ss_model *model, const uint32_t *ids, size_t tokens,

@@ -25,6 +25,7 @@ struct ss_tokenizer {
     ss_wordpiece wordpiece;
     ss_normalizer normalizer;
     ss_splitter splitter;
+    size_t part_least; /* bytes of a text before it is cut at a space or a new line; SIZE_MAX: never */
     ss_added added, added_normalized; /* looked for before and after normalising */
     ss_ids before, after;             /* what SS_ENCODE_ADD_SPECIAL adds */
     ss_special_ids specials;

@@ -8,13 +8,6 @@
 /* Kinds of tokens in tokenizer.ggml.token_type. */
 enum { GGUF_UNKNOWN = 2, GGUF_CONTROL = 3, GGUF_USER_DEFINED = 4 };
 
-#define LLAMA3_PATTERN                                                                                       \
-    "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|" \
-    "\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
-#define QWEN2_PATTERN                                                                                        \
-    "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|"      \
-    "\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
-
 /* What tokenizer.ggml.pre stands for: the pre-tokenizer of the model family's tokenizer.json. Files without
  * the key are older than it, from when GPT-2's was the only one. */
 static const struct pre {
@@ -29,8 +22,8 @@ static const struct pre {
     {.name = "smollm", .pattern = SS_PATTERN_GPT2, .digits = true},
     {.name = "starcoder", .pattern = SS_PATTERN_GPT2, .digits = true},
     {.name = "refact", .pattern = SS_PATTERN_GPT2, .digits = true},
-    {.name = "llama-bpe", .pattern = LLAMA3_PATTERN, .ignore_merges = true, .add_bos = true},
-    {.name = "qwen2", .pattern = QWEN2_PATTERN, .nfc = true},
+    {.name = "llama-bpe", .pattern = SS_PATTERN_LLAMA3, .ignore_merges = true, .add_bos = true},
+    {.name = "qwen2", .pattern = SS_PATTERN_QWEN2, .nfc = true},
 };
 
 static bool equals(ss_string_view view, const char *text) {

@@ -25,7 +25,7 @@ static inline void encode_in_every_mode(const ss_tokenizer *tokenizer, const cha
     for (unsigned flags = 0; flags < 4; flags++) {
         ss_encoding ids = {0};
         ss_error error = {0};
-        if (ss_tokenizer_encode(tokenizer, text, length, flags, &ids, &error)) {
+        if (ss_tokenizer_encode(tokenizer, text, length, flags, SS_ALL_TOKENS, &ids, &error)) {
             REQUIRE(!ids.ids && error.message[0]);
             continue;
         }

@@ -43,7 +43,8 @@ static void pieces_make_the_text(const ss_tokenizer *tokenizer, const char *text
     REQUIRE(repaired);
     ss_utf8_repair(text, length, repaired, whole + 1);
     ss_encoding ids = {0};
-    REQUIRE(!ss_tokenizer_encode(tokenizer, text, length, SS_ENCODE_PARSE_SPECIAL, &ids, NULL));
+    REQUIRE(
+        !ss_tokenizer_encode(tokenizer, text, length, SS_ENCODE_PARSE_SPECIAL, SS_ALL_TOKENS, &ids, NULL));
     REQUIRE(ids.dropped == 0);
     for (size_t i = 0; i < ids.count; i++) {
         ss_string_view piece = ss_tokenizer_piece(tokenizer, ids.ids[i]);

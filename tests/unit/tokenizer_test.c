@@ -105,7 +105,7 @@ static void expect_ids(const char *name, size_t index, const ss_encoding *found,
 static ss_encoding encode(const ss_tokenizer *tokenizer, ss_string_view text, unsigned flags) {
     ss_encoding ids = {0};
     ss_error error = {0};
-    if (ss_tokenizer_encode(tokenizer, text.bytes, text.length, flags, &ids, &error))
+    if (ss_tokenizer_encode(tokenizer, text.bytes, text.length, flags, SS_ALL_TOKENS, &ids, &error))
         fail_msg("%s: %s", error.where, error.message);
     return ids;
 }
@@ -635,8 +635,9 @@ static void a_pattern_out_of_hand_is_an_error_within_a_second(void **state) {
     ss_encoding ids = {0};
     ss_error error = {0};
     clock_t start = clock();
-    assert_int_equal(ss_tokenizer_encode(tokenizer, text, sizeof text, SS_ENCODE_PLAIN, &ids, &error),
-                     SS_E_VALUE);
+    assert_int_equal(
+        ss_tokenizer_encode(tokenizer, text, sizeof text, SS_ENCODE_PLAIN, SS_ALL_TOKENS, &ids, &error),
+        SS_E_VALUE);
     assert_true(clock() - start < CLOCKS_PER_SEC);
     assert_null(ids.ids);
     ss_tokenizer_free(tokenizer);
@@ -649,8 +650,8 @@ static ss_status load_and_encode(const ss_allocator *memory, ss_string_view json
     SS_TRY(ss_tokenizer_from_json(memory, "test", json, as_view(""), &tokenizer, error));
     ss_string_view text = as_view("The caf\u00e9's 12 engines \xff<mask>, \u4e2d and [MASK] nameless");
     ss_encoding ids = {0};
-    ss_status status =
-        ss_tokenizer_encode(tokenizer, text.bytes, text.length, SS_ENCODE_DEFAULT, &ids, error);
+    ss_status status = ss_tokenizer_encode(tokenizer, text.bytes, text.length, SS_ENCODE_DEFAULT,
+                                           SS_ALL_TOKENS, &ids, error);
     if (!status) ss_encoding_free(&ids);
     assert_null(ids.ids);
     ss_tokenizer_free(tokenizer);
