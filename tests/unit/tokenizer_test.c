@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "formats/gguf.h"
 #include "support/tokenizers.h"
+#include "text/build.h"
 #include "text/utf8.h"
 
 #include <inttypes.h>
@@ -282,6 +283,136 @@ static void bytes_without_a_token_are_counted(void **state) {
     ss_tokenizer_free(tokenizer);
 }
 
+/* ---- parts of a text --------------------------------------------------------------------------- */
+
+/* What tokens begin and end with, in any order: white space of all kinds, letters, marks, digits, signs,
+ * added tokens, broken bytes, characters that a normal form drops or takes apart. */
+static size_t write_odd_text(char *text, size_t room) {
+    static const char *const units[] = {
+        " ",      " ",      "\n",     "\n",     "\r\n",          "\t",     "\u00a0",
+        "\u3000", "a",      "E",      "the",    "cat",           "12",     "3",
+        ".",      "'s",     "'",      "\u00e9", "\u0301",        "\u4e2d", "\U0001f600",
+        "\u00b4", "\u200b", "\ufdfa", "\xff",   "<|endoftext|>", "[MASK]"};
+    uint32_t random = 1;
+    size_t length = 0;
+    for (;;) {
+        random = random * 1664525 + 1013904223;
+        const char *unit = units[(random >> 8) % (sizeof units / sizeof *units)];
+        if (length + strlen(unit) > room) return length;
+        memcpy(text + length, unit, strlen(unit));
+        length += strlen(unit);
+    }
+}
+
+/* The ids of a text cut wherever it may be are those of the whole, and any number of first ids are the first.
+ */
+static void check_parts(ss_tokenizer *tokenizer, ss_string_view text, unsigned flags) {
+    const size_t usual = tokenizer->part_least;
+    tokenizer->part_least = SIZE_MAX;
+    ss_encoding whole = encode(tokenizer, text, flags);
+    assert_false(whole.more);
+    tokenizer->part_least = usual == SIZE_MAX ? usual : 0;
+    for (size_t most = 1; most < 4 * whole.count; most *= 3) {
+        ss_encoding first;
+        assert_int_equal(ss_tokenizer_encode(tokenizer, text.bytes, text.length, flags, most, &first, NULL),
+                         SS_OK);
+        assert_int_equal(first.more, most < whole.count);
+        assert_int_equal(first.count, first.more ? most : whole.count);
+        assert_memory_equal(first.ids, whole.ids, first.count * sizeof *first.ids);
+        ss_encoding_free(&first);
+    }
+    tokenizer->part_least = usual;
+    ss_encoding_free(&whole);
+}
+
+/* Make a cut show: white space of any kind merges; and leave out tokens that take white space beside them,
+ * with which a text stays whole. */
+static void make_cuts_show(json_t *file) {
+    static const char *const pairs[][2] = {{"\u010a", "\u010a"},
+                                           {"\u010a", "\u0120"},
+                                           {"\u0120", "\u010a"},
+                                           {"\u010d", "\u010a"},
+                                           {".", "\u010a"}};
+    json_t *added = json_object_get(file, "added_tokens"), *model = json_object_get(file, "model");
+    for (size_t i = json_array_size(added); i-- > 0;)
+        if (json_is_true(json_object_get(json_array_get(added, i), "lstrip"))) json_array_remove(added, i);
+    for (size_t i = 0; json_object_get(model, "merges") && i < sizeof pairs / sizeof *pairs; i++) {
+        char both[8];
+        snprintf(both, sizeof both, "%s%s", pairs[i][0], pairs[i][1]);
+        json_object_set_new(json_object_get(model, "vocab"), both, json_integer(600 + (json_int_t)i));
+        json_array_append_new(json_object_get(model, "merges"), json_pack("[s,s]", pairs[i][0], pairs[i][1]));
+    }
+}
+
+static void a_text_in_parts_has_the_ids_of_the_whole(void **state) {
+    (void)state;
+    static char odd[100000];
+    const ss_string_view text = {odd, write_odd_text(odd, sizeof odd)};
+    static const char *const cut[] = {"bpe",       "smollm", "llama3",  "qwen2",
+                                      "wordpiece", "cased",  "accents", "unclean"};
+    json_t *variants = read_json(GOLDEN "text/variants.json");
+    size_t in_parts = 0;
+    for (size_t i = 0; i < json_array_size(variants); i++) {
+        const json_t *variant = json_array_get(variants, i);
+        char *varied = varied_json(json_string_value(json_object_get(variant, "file")),
+                                   json_object_get(variant, "parts"), json_object_get(variant, "model"));
+        json_t *file = json_loads(varied, 0, NULL);
+        make_cuts_show(file);
+        char *json = json_dumps(file, 0);
+        ss_tokenizer *tokenizer = from_json_text(json, "");
+        check_parts(tokenizer, text, SS_ENCODE_PLAIN);
+        check_parts(tokenizer, text, SS_ENCODE_PARSE_SPECIAL | SS_ENCODE_ADD_SPECIAL);
+        bool expected = false;
+        for (size_t k = 0; k < sizeof cut / sizeof *cut; k++)
+            expected |= strcmp(cut[k], json_string_value(json_object_get(variant, "name"))) == 0;
+        assert_int_equal(tokenizer->part_least != SIZE_MAX, expected);
+        in_parts += expected;
+        ss_tokenizer_free(tokenizer);
+        free(json);
+        json_decref(file);
+        free(varied);
+    }
+    assert_int_equal(in_parts, sizeof cut / sizeof *cut);
+    json_decref(variants);
+}
+
+/* A new line or a space that a token takes, or has inside, is no place to cut. */
+static void tokens_that_reach_over_white_space_keep_a_text_whole(void **state) {
+    (void)state;
+    static const char *const tokens[] = {"{\"id\": 0, \"content\": \"x\", \"lstrip\": true}",
+                                         "{\"id\": 0, \"content\": \"x\", \"rstrip\": true}",
+                                         "{\"id\": 0, \"content\": \"x y\"}",
+                                         "{\"id\": 0, \"content\": \"x\\ny\", \"normalized\": false}"};
+    for (size_t i = 0; i < sizeof tokens / sizeof *tokens; i++) {
+        json_t *token = json_loads(tokens[i], 0, NULL), *parts = json_pack("{s:[o]}", "added_tokens", token);
+        char *json = varied_json("bpe.json", parts, NULL);
+        ss_tokenizer *tokenizer = from_json_text(json, "");
+        assert_true(tokenizer->part_least == SIZE_MAX);
+        ss_tokenizer_free(tokenizer);
+        free(json);
+        json_decref(parts);
+    }
+}
+
+static void a_text_that_cannot_be_cut_is_bounded(void **state) {
+    (void)state;
+    static char text[SS_TEXT_LIMIT + (128 << 10)];
+    ss_tokenizer *tokenizer = open_golden("wordpiece.json");
+    memset(text, 'e', sizeof text);
+    ss_encoding ids = {0};
+    ss_error error = {0};
+    assert_int_equal(ss_tokenizer_encode(tokenizer, text, sizeof text, SS_ENCODE_PLAIN, 9, &ids, &error),
+                     SS_E_VALUE);
+    assert_non_null(strstr(error.message, "4194304"));
+    assert_null(ids.ids);
+    text[SS_TEXT_LIMIT] = ' '; /* a part of just as many bytes as it may have */
+    assert_int_equal(ss_tokenizer_encode(tokenizer, text, sizeof text, SS_ENCODE_PLAIN, 9, &ids, &error),
+                     SS_OK);
+    assert_int_equal(ids.count, 2); /* two unknown words */
+    ss_encoding_free(&ids);
+    ss_tokenizer_free(tokenizer);
+}
+
 /* ---- time ---------------------------------------------------------------------------------------------- */
 
 /* Processor seconds, which other work on the machine does not stretch. */
@@ -316,6 +447,9 @@ int main(void) {
         cmocka_unit_test(pieces_read_as_they_do_in_text),
         cmocka_unit_test(configuration_names_the_special_tokens),
         cmocka_unit_test(bytes_without_a_token_are_counted),
+        cmocka_unit_test(a_text_in_parts_has_the_ids_of_the_whole),
+        cmocka_unit_test(tokens_that_reach_over_white_space_keep_a_text_whole),
+        cmocka_unit_test(a_text_that_cannot_be_cut_is_bounded),
         cmocka_unit_test(a_word_of_400_000_letters_takes_no_quadratic_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
