@@ -63,12 +63,7 @@ static double matmul_limit(const ss_compute *compute, size_t rounds) {
 
 /* Floating-point operations of a pass over `tokens` tokens. */
 static double work_of(const ss_config *c, size_t tokens) {
-    const double t = (double)tokens, mixed = (double)(c->heads * c->head_width);
-    const double matrices = (double)c->width * (2 * mixed + 2 * (double)(c->kv_heads * c->head_width) +
-                                                (c->gated ? 3 : 2) * (double)c->ffn_width);
-    const double attention = t * t * mixed * (c->causal ? 1 : 2); /* two products, half of them causal */
-    return 2 * ((double)c->layers * (t * matrices + attention) +
-                (c->has_head ? t * (double)(c->vocabulary * c->width) : 0));
+    return 2 * ((double)c->layers * ss_layer_work(c, tokens) + (c->has_head ? ss_head_work(c, tokens) : 0));
 }
 
 /* ---- passes ----------------------------------------------------------------------------------- */
