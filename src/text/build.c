@@ -162,6 +162,12 @@ ss_status ss_build_wordpiece(ss_tokenizer *tokenizer, const char *where, const c
     uint32_t id = ss_vocabulary_find(&tokenizer->vocabulary, unknown, strlen(unknown));
     if (id == SS_NO_TOKEN)
         return ss_fail(error, SS_E_FORMAT, where, "the vocabulary has no unknown token \"%.80s\"", unknown);
+    if (longest_word > SS_WORD_LIMIT)
+        return ss_fail(
+            error, SS_E_UNSUPPORTED, where,
+            "words of up to %zu characters are more than %d; tokenize the text elsewhere and give the "
+            "ids with --tokens FILE",
+            longest_word, SS_WORD_LIMIT);
     size_t length = strlen(prefix);
     const char *copy = ss_arena_copy(&tokenizer->arena, prefix, length);
     if (!copy) return ss_fail_memory(error, where);

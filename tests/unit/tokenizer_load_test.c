@@ -236,6 +236,9 @@ static void refused_files_name_what_is_wrong(void **state) {
          ", \"model\": {\"type\": \"BPE\", \"byte_fallback\": true, \"vocab\": {}, \"merges\": []}}",
          SS_E_UNSUPPORTED, "byte_fallback"},
         {"{\"model\": {\"type\": \"WordPiece\", \"vocab\": {\"a\": 0}}}", SS_E_FORMAT, "[UNK]"},
+        {"{\"model\": {\"type\": \"WordPiece\", \"vocab\": {\"[UNK]\": 0}, \"max_input_chars_per_word\": "
+         "1001}}",
+         SS_E_UNSUPPORTED, "1001"},
         {"{" TINY ", " BYTE_LEVEL
          ", \"post_processor\": {\"type\": \"BertProcessing\", \"cls\": [\"x\", 9], \"sep\": [\"y\", 9]}}",
          SS_E_FORMAT, "token 9"},
