@@ -177,10 +177,16 @@ ss_status ss_build_wordpiece(ss_tokenizer *tokenizer, const char *where, const c
     return SS_OK;
 }
 
-ss_status ss_build_bert_template(ss_tokenizer *tokenizer, ss_error *error) {
-    const ss_special_ids *ids = &tokenizer->specials;
-    if (ids->cls != SS_NO_TOKEN) SS_TRY(ss_ids_add(&tokenizer->before, ids->cls, error));
-    return ids->sep != SS_NO_TOKEN ? ss_ids_add(&tokenizer->after, ids->sep, error) : SS_OK;
+ss_status ss_build_bert_specials(ss_tokenizer *tokenizer, const char *where, bool before, bool after,
+                                 ss_error *error) {
+    static const char *const usual[] = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"};
+    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
+        SS_TRY(ss_build_special(tokenizer, where, usual[i], error));
+    ss_special_ids *ids = &tokenizer->specials;
+    if (ids->cls == SS_NO_TOKEN) ids->cls = ss_tokenizer_find(tokenizer, "[CLS]", 5);
+    if (ids->sep == SS_NO_TOKEN) ids->sep = ss_tokenizer_find(tokenizer, "[SEP]", 5);
+    if (before && ids->cls != SS_NO_TOKEN) SS_TRY(ss_ids_add(&tokenizer->before, ids->cls, error));
+    return after && ids->sep != SS_NO_TOKEN ? ss_ids_add(&tokenizer->after, ids->sep, error) : SS_OK;
 }
 
 /* ---- tokenizer_config.json --------------------------------------------------------------------- */
