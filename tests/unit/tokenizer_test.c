@@ -112,6 +112,52 @@ static void check_all(const char *name, const ss_tokenizer *tokenizer) {
     json_decref(goldens);
 }
 
+/* ---- parts of a text --------------------------------------------------------------------------- */
+
+/* What tokens begin and end with, in any order: white space of all kinds, letters, marks, digits, signs,
+ * added tokens, broken bytes, characters that a normal form drops or takes apart. */
+static size_t write_odd_text(char *text, size_t room) {
+    static const char *const units[] = {
+        " ",      " ",      "\n",     "\n",     "\r\n",          "\t",     "\u00a0",
+        "\u3000", "a",      "E",      "the",    "cat",           "12",     "3",
+        ".",      "'s",     "'",      "\u00e9", "\u0301",        "\u4e2d", "\U0001f600",
+        "\u00b4", "\u200b", "\ufdfa", "\xff",   "<|endoftext|>", "[MASK]"};
+    uint32_t random = 1;
+    size_t length = 0;
+    for (;;) {
+        random = random * 1664525 + 1013904223;
+        const char *unit = units[(random >> 8) % (sizeof units / sizeof *units)];
+        if (length + strlen(unit) > room) return length;
+        memcpy(text + length, unit, strlen(unit));
+        length += strlen(unit);
+    }
+}
+
+/* The ids of a text cut wherever it may be are those of the whole, and any number of first ids are the first.
+ */
+static void check_parts(ss_tokenizer *tokenizer, unsigned flags) {
+    static char odd[30000];
+    const ss_string_view text = {odd, write_odd_text(odd, sizeof odd)};
+    const size_t usual = tokenizer->part_least;
+    tokenizer->part_least = SIZE_MAX;
+    ss_encoding whole = encode(tokenizer, text, flags);
+    assert_false(whole.more);
+    tokenizer->part_least = usual == SIZE_MAX ? usual : 0;
+    const size_t wanted[] = {1, whole.count / 3, whole.count - 1, whole.count, SS_ALL_TOKENS};
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        const size_t most = wanted[i];
+        ss_encoding first;
+        assert_int_equal(ss_tokenizer_encode(tokenizer, text.bytes, text.length, flags, most, &first, NULL),
+                         SS_OK);
+        assert_int_equal(first.more, most < whole.count);
+        assert_int_equal(first.count, first.more ? most : whole.count);
+        assert_memory_equal(first.ids, whole.ids, first.count * sizeof *first.ids);
+        ss_encoding_free(&first);
+    }
+    tokenizer->part_least = usual;
+    ss_encoding_free(&whole);
+}
+
 /* ---- ids --------------------------------------------------------------------------------------- */
 
 static void every_variant_gives_the_librarys_ids(void **state) {
@@ -175,6 +221,8 @@ static void gpt2_gives_the_librarys_ids(void **state) {
     (void)state;
     ss_tokenizer *tokenizer = open_real("gpt2");
     check_all("gpt2", tokenizer);
+    assert_true(tokenizer->part_least != SIZE_MAX);
+    check_parts(tokenizer, SS_ENCODE_DEFAULT);
     assert_int_equal(ss_tokenizer_size(tokenizer), 50257);
     assert_int_equal(ss_tokenizer_specials(tokenizer).eos, 50256);
     const uint32_t plain[] = {27, 91, 437, 1659, 5239, 91, 29};
@@ -193,6 +241,8 @@ static void smollm2_gives_the_librarys_ids(void **state) {
     (void)state;
     ss_tokenizer *tokenizer = open_real("smollm2.gguf");
     check_all("smollm2", tokenizer);
+    assert_true(tokenizer->part_least != SIZE_MAX);
+    check_parts(tokenizer, SS_ENCODE_DEFAULT);
     check_real_ids(tokenizer, "lighthouse", "smollm2-135m");
     check_real_ids(tokenizer, "genesis-multiscript", "smollm2-135m-long");
     ss_tokenizer_free(tokenizer);
@@ -202,6 +252,8 @@ static void minilm_gives_the_librarys_ids(void **state) {
     (void)state;
     ss_tokenizer *tokenizer = open_real("minilm");
     check_all("minilm", tokenizer);
+    assert_true(tokenizer->part_least != SIZE_MAX);
+    check_parts(tokenizer, SS_ENCODE_DEFAULT);
     check_real_ids(tokenizer, "lighthouse", "minilm-l6");
     check_real_ids(tokenizer, "genesis-multiscript", "minilm-l6-long");
     ss_tokenizer_free(tokenizer);
@@ -283,47 +335,7 @@ static void bytes_without_a_token_are_counted(void **state) {
     ss_tokenizer_free(tokenizer);
 }
 
-/* ---- parts of a text --------------------------------------------------------------------------- */
-
-/* What tokens begin and end with, in any order: white space of all kinds, letters, marks, digits, signs,
- * added tokens, broken bytes, characters that a normal form drops or takes apart. */
-static size_t write_odd_text(char *text, size_t room) {
-    static const char *const units[] = {
-        " ",      " ",      "\n",     "\n",     "\r\n",          "\t",     "\u00a0",
-        "\u3000", "a",      "E",      "the",    "cat",           "12",     "3",
-        ".",      "'s",     "'",      "\u00e9", "\u0301",        "\u4e2d", "\U0001f600",
-        "\u00b4", "\u200b", "\ufdfa", "\xff",   "<|endoftext|>", "[MASK]"};
-    uint32_t random = 1;
-    size_t length = 0;
-    for (;;) {
-        random = random * 1664525 + 1013904223;
-        const char *unit = units[(random >> 8) % (sizeof units / sizeof *units)];
-        if (length + strlen(unit) > room) return length;
-        memcpy(text + length, unit, strlen(unit));
-        length += strlen(unit);
-    }
-}
-
-/* The ids of a text cut wherever it may be are those of the whole, and any number of first ids are the first.
- */
-static void check_parts(ss_tokenizer *tokenizer, ss_string_view text, unsigned flags) {
-    const size_t usual = tokenizer->part_least;
-    tokenizer->part_least = SIZE_MAX;
-    ss_encoding whole = encode(tokenizer, text, flags);
-    assert_false(whole.more);
-    tokenizer->part_least = usual == SIZE_MAX ? usual : 0;
-    for (size_t most = 1; most < 4 * whole.count; most *= 3) {
-        ss_encoding first;
-        assert_int_equal(ss_tokenizer_encode(tokenizer, text.bytes, text.length, flags, most, &first, NULL),
-                         SS_OK);
-        assert_int_equal(first.more, most < whole.count);
-        assert_int_equal(first.count, first.more ? most : whole.count);
-        assert_memory_equal(first.ids, whole.ids, first.count * sizeof *first.ids);
-        ss_encoding_free(&first);
-    }
-    tokenizer->part_least = usual;
-    ss_encoding_free(&whole);
-}
+/* ---- parts of a text, with other vocabularies ---------------------------------------------------- */
 
 /* Make a cut show: white space of any kind merges; and leave out tokens that take white space beside them,
  * with which a text stays whole. */
@@ -346,8 +358,6 @@ static void make_cuts_show(json_t *file) {
 
 static void a_text_in_parts_has_the_ids_of_the_whole(void **state) {
     (void)state;
-    static char odd[100000];
-    const ss_string_view text = {odd, write_odd_text(odd, sizeof odd)};
     static const char *const cut[] = {"bpe",       "smollm", "llama3",  "qwen2",
                                       "wordpiece", "cased",  "accents", "unclean"};
     json_t *variants = read_json(GOLDEN "text/variants.json");
@@ -360,8 +370,8 @@ static void a_text_in_parts_has_the_ids_of_the_whole(void **state) {
         make_cuts_show(file);
         char *json = json_dumps(file, 0);
         ss_tokenizer *tokenizer = from_json_text(json, "");
-        check_parts(tokenizer, text, SS_ENCODE_PLAIN);
-        check_parts(tokenizer, text, SS_ENCODE_PARSE_SPECIAL | SS_ENCODE_ADD_SPECIAL);
+        check_parts(tokenizer, SS_ENCODE_PLAIN);
+        check_parts(tokenizer, SS_ENCODE_PARSE_SPECIAL | SS_ENCODE_ADD_SPECIAL);
         bool expected = false;
         for (size_t k = 0; k < sizeof cut / sizeof *cut; k++)
             expected |= strcmp(cut[k], json_string_value(json_object_get(variant, "name"))) == 0;
