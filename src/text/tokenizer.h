@@ -99,7 +99,7 @@ typedef struct ss_encoding {
 
 /* Bytes of a text that must be read as a whole: one without a space or a new line between words, or any text
  * of a tokenizer whose pattern is not known to end words there. */
-#define SS_TEXT_LIMIT ((size_t)4 << 20)
+#define SS_TEXT_LIMIT ((size_t)2 << 20)
 
 /* The first `most` ids of `length` bytes of text with what is added around it; a text is read no further than
  * they need. Broken UTF-8 is read as Python's bytes.decode("utf-8", errors="replace") reads it; NUL is a
