@@ -63,12 +63,7 @@ static double matmul_limit(const ss_compute *compute, size_t rounds) {
 
 /* Floating-point operations of a pass over `tokens` tokens. */
 static double work_of(const ss_config *c, size_t tokens) {
-    const double t = (double)tokens, mixed = (double)(c->heads * c->head_width);
-    const double matrices = (double)c->width * (2 * mixed + 2 * (double)(c->kv_heads * c->head_width) +
-                                                (c->gated ? 3 : 2) * (double)c->ffn_width);
-    const double attention = t * t * mixed * (c->causal ? 1 : 2); /* two products, half of them causal */
-    return 2 * ((double)c->layers * (t * matrices + attention) +
-                (c->has_head ? t * (double)(c->vocabulary * c->width) : 0));
+    return 2 * ((double)c->layers * ss_layer_work(c, tokens) + (c->has_head ? ss_head_work(c, tokens) : 0));
 }
 
 /* ---- passes ----------------------------------------------------------------------------------- */
@@ -196,8 +191,8 @@ static void encode(bench *b, const char *path, size_t tokens) {
     must(ss_map_open(path, &map, &error), &error);
     const ss_tokenizer *tokenizer = ss_model_tokenizer(b->model, NULL);
     if (!tokenizer) exit(3);
-    must(ss_tokenizer_encode(tokenizer, (const char *)map.data, map.size, SS_ENCODE_DEFAULT, &b->encoding,
-                             &error),
+    must(ss_tokenizer_encode(tokenizer, (const char *)map.data, map.size, SS_ENCODE_DEFAULT, tokens,
+                             &b->encoding, &error),
          &error);
     ss_map_close(&map);
     b->tokens = tokens < b->encoding.count ? tokens : b->encoding.count;

@@ -40,7 +40,8 @@ static uint32_t *encode(const ss_model *model, const char *path, size_t tokens) 
     ss_encoding encoding = {0};
     const ss_tokenizer *tokenizer = ss_model_tokenizer(model, NULL);
     must(ss_map_open(path, &map, &error), &error);
-    must(ss_tokenizer_encode(tokenizer, (const char *)map.data, map.size, SS_ENCODE_PLAIN, &encoding, &error),
+    must(ss_tokenizer_encode(tokenizer, (const char *)map.data, map.size, SS_ENCODE_PLAIN, tokens, &encoding,
+                             &error),
          &error);
     uint32_t *ids = malloc(tokens * sizeof *ids);
     for (size_t t = 0; ids && t < tokens; t++) ids[t] = encoding.ids[t % encoding.count];

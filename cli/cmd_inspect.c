@@ -26,7 +26,7 @@ static const option options[] = {
     {"text", "FILE", OPTION_TEXT, FIELD(text), "the text to run the model on; - reads standard input"},
     {"tokens", "FILE", OPTION_TEXT, FIELD(tokens),
      "token ids instead of a text: numbers in a text file, or NPY"},
-    {"max-tokens", "N", OPTION_COUNT, FIELD(max_tokens), "read only the first N tokens"},
+    {"max-tokens", "N", OPTION_COUNT, FIELD(max_tokens), "read only the first N tokens (default: all)"},
     {"parse-special", NULL, OPTION_FLAG, FIELD(parse_special),
      "special tokens typed in the text are those tokens"},
     {"no-special", NULL, OPTION_FLAG, FIELD(plain), "add no begin-of-text token, no [CLS] and [SEP]"},

@@ -70,8 +70,8 @@ static ss_status store(const option *o, const char *text, void *values, ss_error
         memcpy(field, &text, sizeof text);
     } else if (o->kind == OPTION_COUNT) {
         unsigned long long count = strtoull(text, &end, 10);
-        if (end == text || *end != '\0' || errno || strchr(text, '-'))
-            return ss_fail(error, SS_E_USAGE, name, "'%s' is not a whole number of 0 or more", text);
+        if (end == text || *end != '\0' || errno || strchr(text, '-') || count == 0)
+            return ss_fail(error, SS_E_USAGE, name, "'%s' is not a whole number of 1 or more", text);
         memcpy(field, &(size_t){(size_t)count}, sizeof(size_t));
     } else {
         double number = strtod(text, &end);

@@ -17,7 +17,7 @@
 typedef enum option_kind {
     OPTION_FLAG,  /* bool */
     OPTION_TEXT,  /* const char * */
-    OPTION_COUNT, /* size_t */
+    OPTION_COUNT, /* size_t, 1 or more: 0 is left for "not given" */
     OPTION_NUMBER /* double */
 } option_kind;
 

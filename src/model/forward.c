@@ -244,10 +244,6 @@ static void show_logits(void *context, size_t begin, size_t end, int worker) {
         if (r->probes[i]->logits) r->probes[i]->logits(r->probes[i]->context, &event);
 }
 
-static double logit_work(const ss_config *c) {
-    return (double)c->vocabulary * (double)c->width;
-}
-
 static ss_status output_layer(runner *r) {
     const ss_config *c = r->config;
     for (size_t first = 0; first < r->pass.tokens; first += r->logit_rows) {
@@ -257,20 +253,22 @@ static ss_status output_layer(runner *r) {
         show_hidden(r, SS_SITE_LOGITS, 0, c->vocabulary, first, rows, r->logits);
         logits_part part = {r, first};
         ss_team_split(r->options->compute.workers, rows, show_logits, &part);
-        SS_TRY(advance(r, (double)rows * logit_work(c)));
+        SS_TRY(advance(r, ss_head_work(c, rows)));
     }
     return SS_OK;
 }
 
 /* ---- the whole -------------------------------------------------------------------------------- */
 
-/* Multiply-adds of one layer on all tokens. */
-static double layer_work(const runner *r) {
-    const ss_config *c = r->config;
-    double t = (double)r->pass.tokens, mixed = (double)(c->heads * c->head_width);
+double ss_layer_work(const ss_config *c, size_t tokens) {
+    double t = (double)tokens, mixed = (double)(c->heads * c->head_width);
     double matrices = (double)c->width * (2 * mixed + 2 * (double)(c->kv_heads * c->head_width) +
                                           (c->gated ? 3 : 2) * (double)c->ffn_width);
     return t * matrices + t * t * mixed * (c->causal ? 1 : 2);
+}
+
+double ss_head_work(const ss_config *c, size_t tokens) {
+    return (double)tokens * (double)c->vocabulary * (double)c->width;
 }
 
 static ss_status run_layers(runner *r) {
@@ -285,7 +283,7 @@ static ss_status run_layers(runner *r) {
     for (size_t layer = 0; layer < c->layers; layer++) {
         SS_TRY(attention_branch(r, layer));
         SS_TRY(ffn_branch(r, layer));
-        SS_TRY(advance(r, layer_work(r)));
+        SS_TRY(advance(r, ss_layer_work(c, r->pass.tokens)));
     }
     if (c->final_norm) {
         normalise(r, &w->final_norm, r->x, r->pass.tokens, r->x);
@@ -356,13 +354,15 @@ static void release(runner *r) {
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) ss_free(r->model->memory, blocks[i]);
 }
 
-static ss_status check_tokens(const ss_config *c, const uint32_t *ids, size_t tokens, ss_error *error) {
+ss_status ss_model_check_tokens(const ss_model *model, const uint32_t *ids, size_t tokens, bool more,
+                                ss_error *error) {
+    const ss_config *c = &model->config;
     if (tokens == 0) return ss_fail(error, SS_E_VALUE, "input", "there are no tokens: give a longer text");
-    if (tokens > c->context)
+    if (tokens > c->context || more)
         return ss_fail(error, SS_E_VALUE, "input",
-                       "%zu tokens, but the model's context is %zu: give a shorter text, or cut it with "
+                       "%s%zu tokens, but the model's context is %zu: give a shorter text, or cut it with "
                        "--max-tokens %zu",
-                       tokens, c->context, c->context);
+                       more ? "more than " : "", tokens, c->context, c->context);
     for (size_t t = 0; t < tokens; t++)
         if (ids[t] >= c->vocabulary)
             return ss_fail(error, SS_E_VALUE, "input", "token %zu has id %lu, but the vocabulary ends at %zu",
@@ -373,7 +373,7 @@ static ss_status check_tokens(const ss_config *c, const uint32_t *ids, size_t to
 ss_status ss_model_forward(const ss_model *model, const uint32_t *ids, size_t tokens,
                            const ss_forward_options *options, const ss_probe *const *probes,
                            size_t probe_count, ss_error *error) {
-    SS_TRY(check_tokens(&model->config, ids, tokens, error));
+    SS_TRY(ss_model_check_tokens(model, ids, tokens, false, error));
     runner r = {.model = model,
                 .config = &model->config,
                 .options = options,
@@ -381,8 +381,8 @@ ss_status ss_model_forward(const ss_model *model, const uint32_t *ids, size_t to
                 .probe_count = probe_count,
                 .pass = {&model->config, &options->compute, ids, tokens},
                 .error = error};
-    r.work = layer_work(&r) * (double)r.config->layers;
-    if (r.config->has_head && wants_logits(&r)) r.work += (double)tokens * logit_work(r.config);
+    r.work = ss_layer_work(r.config, tokens) * (double)r.config->layers;
+    if (r.config->has_head && wants_logits(&r)) r.work += ss_head_work(r.config, tokens);
     ss_status status;
     if (allocate(&r)) {
         ss_team_scope scope = ss_team_enter(options->compute.workers);

@@ -28,6 +28,16 @@ typedef struct ss_forward_options {
     const uint8_t *heads; /* [layers * H] which heads are shown to `rows`; NULL for all */
 } ss_forward_options;
 
+/* Multiply-adds of a pass over T tokens, in one layer (two products in attention, half of them where it is
+ * causal) and in the head. */
+double ss_layer_work(const ss_config *config, size_t tokens);
+double ss_head_work(const ss_config *config, size_t tokens);
+
+/* Do ids[T] suit the model: 1 <= T <= context, each id < V? `more`: there are more than these. SS_E_VALUE
+ * says what to do. */
+ss_status ss_model_check_tokens(const ss_model *model, const uint32_t *ids, size_t tokens, bool more,
+                                ss_error *error);
+
 /* Run the model once over ids[T], 1 <= T <= context, each id < V, showing every event to each probe.
  * Memory grows with T, never with T * T. */
 ss_status ss_model_forward(const ss_model *model, const uint32_t *ids, size_t tokens,

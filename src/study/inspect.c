@@ -19,30 +19,44 @@ typedef struct inspection {
     ss_result *result;
     ss_encoding encoding; /* of a text */
     const uint32_t *ids;  /* [tokens] */
-    size_t tokens, given; /* measured, and before --max-tokens */
+    size_t tokens;        /* measured */
+    bool cut;             /* there were more, and --max-tokens asked for no more */
     ss_error *error;
 } inspection;
 
-static ss_status tokenize(inspection *n) {
+/* The first `most` tokens of the text, of which no more is read. */
+static ss_status tokenize(inspection *n, size_t most) {
     const ss_inspect_input *in = n->input;
-    if (!in->text) {
-        n->ids = in->ids;
-        n->given = in->id_count;
-    } else {
-        const char *why = NULL;
-        const ss_tokenizer *tokenizer = ss_model_tokenizer(n->model, &why);
-        if (!tokenizer)
-            return ss_fail(n->error, SS_E_UNSUPPORTED, ss_model_describe(n->model).file,
-                           "no tokenizer for --text: %s%s", why ? why : "none found",
-                           why && strstr(why, "--tokens") ? "" : "; give token ids with --tokens FILE");
-        unsigned flags =
-            (in->parse_special ? SS_ENCODE_PARSE_SPECIAL : 0u) | (in->plain ? 0u : SS_ENCODE_ADD_SPECIAL);
-        SS_TRY(ss_tokenizer_encode(tokenizer, in->text, in->length, flags, &n->encoding, n->error));
-        n->ids = n->encoding.ids;
-        n->given = n->encoding.count;
-    }
-    n->tokens = in->max_tokens && in->max_tokens < n->given ? in->max_tokens : n->given;
+    const char *why = NULL;
+    const ss_tokenizer *tokenizer = ss_model_tokenizer(n->model, &why);
+    if (!tokenizer)
+        return ss_fail(n->error, SS_E_UNSUPPORTED, ss_model_describe(n->model).file,
+                       "no tokenizer for --text: %s%s", why ? why : "none found",
+                       why && strstr(why, "--tokens") ? "" : "; give token ids with --tokens FILE");
+    unsigned flags =
+        (in->parse_special ? SS_ENCODE_PARSE_SPECIAL : 0u) | (in->plain ? 0u : SS_ENCODE_ADD_SPECIAL);
+    SS_TRY(ss_tokenizer_encode(tokenizer, in->text, in->length, flags, most, &n->encoding, n->error));
+    n->ids = n->encoding.ids;
+    n->tokens = n->encoding.count;
     return SS_OK;
+}
+
+static ss_status read_tokens(inspection *n) {
+    const ss_inspect_input *in = n->input;
+    const size_t context = ss_model_config(n->model)->context;
+    const bool may_cut = in->max_tokens && in->max_tokens <= context;
+    const size_t most = may_cut ? in->max_tokens : context;
+    bool more;
+    if (in->text) {
+        SS_TRY(tokenize(n, most));
+        more = n->encoding.more;
+    } else {
+        more = in->id_count > most;
+        n->ids = in->ids;
+        n->tokens = may_cut && more ? most : in->id_count;
+    }
+    n->cut = may_cut && more;
+    return ss_model_check_tokens(n->model, n->ids, n->tokens, in->text && more && !may_cut, n->error);
 }
 
 /* ---- the envelope ----------------------------------------------------------------------------- */
@@ -96,7 +110,7 @@ static void describe_input(inspection *n) {
     json_t *input = ss_result_object(r, r->root, "input");
     ss_result_text(r, input, "name", n->input->name);
     ss_result_count(r, input, "tokens", n->tokens);
-    if (n->tokens < n->given) ss_result_count(r, input, "tokens_given", n->given);
+    if (n->cut) ss_result_bool(r, input, "cut", true);
     describe_tokens(n, input);
 }
 
@@ -123,11 +137,9 @@ static void add_warnings(inspection *n) {
     if (n->encoding.dropped > 0)
         ss_result_note(n->result, "dropped-text", SS_SEVERITY_WARNING,
                        "Parts of the text have no token in this vocabulary and were left out.");
-    if (n->tokens < n->given)
-        ss_result_note(
-            n->result, "cut", SS_SEVERITY_INFO,
-            "Only the first tokens were read, as --max-tokens asked; input.tokens_given says how many "
-            "there were.");
+    if (n->cut)
+        ss_result_note(n->result, "cut", SS_SEVERITY_INFO,
+                       "Only the first tokens were read, as --max-tokens asked; there were more.");
 }
 
 /* ---- the pass --------------------------------------------------------------------------------- */
@@ -183,7 +195,7 @@ static ss_status measure(inspection *n) {
 static ss_status inspect(inspection *n, bool *failed) {
     SS_TRY(ss_compute_check(&n->options->compute, n->error));
     SS_TRY(ss_fail_on_check(n->options->fail_on, n->error));
-    SS_TRY(tokenize(n));
+    SS_TRY(read_tokens(n));
     SS_TRY(ss_result_create(&n->result, "inspect", n->error));
     describe_model(n);
     describe_input(n);

@@ -134,12 +134,16 @@ ss_status ss_build_split_step(ss_tokenizer *tokenizer, const char *where, ss_spl
 
 ss_status ss_build_pattern_step(ss_tokenizer *tokenizer, const char *where, const char *pattern,
                                 size_t length, ss_split_step step, bool literal, ss_error *error) {
+    static const char *const known[] = {SS_PATTERN_GPT2, SS_PATTERN_LLAMA3, SS_PATTERN_QWEN2};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        step.ends_words |= !literal && step.behavior == SS_SPLIT_ISOLATED && strlen(known[i]) == length &&
+                           memcmp(known[i], pattern, length) == 0;
     SS_TRY(ss_pattern_create(tokenizer->memory, where, pattern, length, literal, &step.pattern, error));
     return ss_build_split_step(tokenizer, where, step, error);
 }
 
 ss_status ss_build_bert_splitter(ss_tokenizer *tokenizer, const char *where, ss_error *error) {
-    ss_split_step space = {.set = ss_class_space, .behavior = SS_SPLIT_REMOVED};
+    ss_split_step space = {.set = ss_class_space, .behavior = SS_SPLIT_REMOVED, .ends_words = true};
     ss_split_step punctuation = {.set = ss_class_punctuation, .behavior = SS_SPLIT_ISOLATED};
     SS_TRY(ss_build_split_step(tokenizer, where, space, error));
     return ss_build_split_step(tokenizer, where, punctuation, error);
@@ -158,6 +162,12 @@ ss_status ss_build_wordpiece(ss_tokenizer *tokenizer, const char *where, const c
     uint32_t id = ss_vocabulary_find(&tokenizer->vocabulary, unknown, strlen(unknown));
     if (id == SS_NO_TOKEN)
         return ss_fail(error, SS_E_FORMAT, where, "the vocabulary has no unknown token \"%.80s\"", unknown);
+    if (longest_word > SS_WORD_LIMIT)
+        return ss_fail(
+            error, SS_E_UNSUPPORTED, where,
+            "words of up to %zu characters are more than %d; tokenize the text elsewhere and give the "
+            "ids with --tokens FILE",
+            longest_word, SS_WORD_LIMIT);
     size_t length = strlen(prefix);
     const char *copy = ss_arena_copy(&tokenizer->arena, prefix, length);
     if (!copy) return ss_fail_memory(error, where);
@@ -167,10 +177,16 @@ ss_status ss_build_wordpiece(ss_tokenizer *tokenizer, const char *where, const c
     return SS_OK;
 }
 
-ss_status ss_build_bert_template(ss_tokenizer *tokenizer, ss_error *error) {
-    const ss_special_ids *ids = &tokenizer->specials;
-    if (ids->cls != SS_NO_TOKEN) SS_TRY(ss_ids_add(&tokenizer->before, ids->cls, error));
-    return ids->sep != SS_NO_TOKEN ? ss_ids_add(&tokenizer->after, ids->sep, error) : SS_OK;
+ss_status ss_build_bert_specials(ss_tokenizer *tokenizer, const char *where, bool before, bool after,
+                                 ss_error *error) {
+    static const char *const usual[] = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"};
+    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
+        SS_TRY(ss_build_special(tokenizer, where, usual[i], error));
+    ss_special_ids *ids = &tokenizer->specials;
+    if (ids->cls == SS_NO_TOKEN) ids->cls = ss_tokenizer_find(tokenizer, "[CLS]", 5);
+    if (ids->sep == SS_NO_TOKEN) ids->sep = ss_tokenizer_find(tokenizer, "[SEP]", 5);
+    if (before && ids->cls != SS_NO_TOKEN) SS_TRY(ss_ids_add(&tokenizer->before, ids->cls, error));
+    return after && ids->sep != SS_NO_TOKEN ? ss_ids_add(&tokenizer->after, ids->sep, error) : SS_OK;
 }
 
 /* ---- tokenizer_config.json --------------------------------------------------------------------- */
@@ -260,6 +276,44 @@ static ss_status check_template(const ss_tokenizer *tokenizer, const char *where
     return SS_OK;
 }
 
+/* ---- may a text be cut? ------------------------------------------------------------------------ */
+
+/* Does no added token lie across such a place, or take white space from beyond it that would be encoded? */
+static bool stays_in_part(const ss_added *added, bool space_counts) {
+    for (size_t i = 0; i < added->count; i++) {
+        const ss_added_token *token = &added->items[i];
+        const bool strips = token->strip_left || token->strip_right;
+        if ((strips && space_counts) || memchr(token->content, ' ', token->length) ||
+            memchr(token->content, '\n', token->length))
+            return false;
+    }
+    return true;
+}
+
+/* Does this step keep white space white space and everything else something else? */
+static bool keeps_space(ss_normal_step step) {
+    return step == SS_NORMAL_LOWER || step == SS_NORMAL_NFC || step == SS_NORMAL_NFD;
+}
+
+enum { PART_LEAST = 64 << 10 };
+
+/* Every pattern must be a known one; where words are what lies between white space, no character that
+ * normalising adds or drops joins two. */
+static bool reads_in_parts(const ss_tokenizer *tokenizer) {
+    bool ends_words = false, pattern = false;
+    for (size_t i = 0; i < tokenizer->splitter.count; i++) {
+        const ss_split_step *step = &tokenizer->splitter.steps[i];
+        if (step->prefix_space || (step->pattern && !step->ends_words)) return false;
+        ends_words |= step->ends_words;
+        pattern |= step->pattern != NULL;
+    }
+    for (size_t i = 0; i < tokenizer->normalizer.count; i++) {
+        if (pattern && !keeps_space(tokenizer->normalizer.steps[i])) return false;
+    }
+    return ends_words && stays_in_part(&tokenizer->added, pattern) &&
+           stays_in_part(&tokenizer->added_normalized, pattern);
+}
+
 static ss_status complete(ss_tokenizer *made, const char *where, ss_error *error) {
     size_t model = made->vocabulary.size, added = made->added_pieces.size;
     made->size = model > added ? model : added;
@@ -275,6 +329,7 @@ static ss_status complete(ss_tokenizer *made, const char *where, ss_error *error
             if (lists[i]->items[j].special) made->is_special[lists[i]->items[j].id] = true;
         }
     }
+    made->part_least = reads_in_parts(made) ? PART_LEAST : SIZE_MAX;
     SS_TRY(check_template(made, where, &made->before, error));
     return check_template(made, where, &made->after, error);
 }

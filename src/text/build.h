@@ -25,6 +25,7 @@ struct ss_tokenizer {
     ss_wordpiece wordpiece;
     ss_normalizer normalizer;
     ss_splitter splitter;
+    size_t part_least; /* bytes of a text before it is cut at a space or a new line; SIZE_MAX: never */
     ss_added added, added_normalized; /* looked for before and after normalising */
     ss_ids before, after;             /* what SS_ENCODE_ADD_SPECIAL adds */
     ss_special_ids specials;
@@ -81,8 +82,10 @@ ss_status ss_build_digits(ss_tokenizer *tokenizer, const char *where, bool indiv
 ss_status ss_build_wordpiece(ss_tokenizer *tokenizer, const char *where, const char *unknown,
                              const char *prefix, size_t longest_word, ss_error *error);
 
-/* [CLS] before and [SEP] after a text, by the ids in `specials`. */
-ss_status ss_build_bert_template(ss_tokenizer *tokenizer, ss_error *error);
+/* BERT's usual special tokens; [CLS] and [SEP], by their names where `specials` has no ids for them, are what
+ * a text gets `before` and `after` it. */
+ss_status ss_build_bert_specials(ss_tokenizer *tokenizer, const char *where, bool before, bool after,
+                                 ss_error *error);
 
 /* Take the names of bos, eos, ... from a tokenizer_config.json (may be empty: then from common names). */
 ss_status ss_build_config(ss_tokenizer *tokenizer, const char *where, const json_t *config, ss_error *error);

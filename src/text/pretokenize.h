@@ -6,9 +6,16 @@
 #include "text/pattern.h"
 #include "text/unicode.h"
 
-/* GPT-2's pattern: contractions, then words, numbers and other signs with one space before them, then white
- * space (the last of it goes with the word that follows). */
+/* Patterns of model families. GPT-2's: contractions, then words, numbers and other signs with one space
+ * before them, then white space (the last of it goes with the word that follows). The others differ in what a
+ * word may start with, how many digits stay together, and new lines. */
 #define SS_PATTERN_GPT2 "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+"
+#define SS_PATTERN_LLAMA3                                                                                    \
+    "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|" \
+    "\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
+#define SS_PATTERN_QWEN2                                                                                     \
+    "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|"      \
+    "\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
 
 /* What becomes of the matches of a step and of what lies between them. */
 typedef enum ss_split_behavior {
@@ -23,6 +30,7 @@ typedef struct ss_split_step {
     ss_pattern *pattern; /* what it matches, owned; or else */
     ss_code_class set;   /* single characters of a class */
     ss_split_behavior behavior;
+    bool ends_words;   /* a piece ends where part_end of tokenizer.c cuts a text, whatever comes behind */
     bool invert;       /* matches and the rest change places */
     bool prefix_space; /* no split: a space before each piece that does not start with one */
 } ss_split_step;

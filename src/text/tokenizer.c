@@ -101,7 +101,7 @@ static ss_status encode_segment(encoder *e, const char *text, size_t length) {
 }
 
 static ss_status encode_text(encoder *e, const char *text, size_t length) {
-    SS_TRY(ss_matcher_create(e->tokenizer->memory, &e->split.matcher, e->error));
+    e->segments.count = 0;
     SS_TRY(ss_added_cover(&e->tokenizer->added, text, 0, length, e->special, &e->segments, e->error));
     for (size_t i = 0; i < e->segments.count; i++) {
         ss_span part = e->segments.items[i];
@@ -109,6 +109,31 @@ static ss_status encode_text(encoder *e, const char *text, size_t length) {
                                          : encode_segment(e, text + part.begin, part.end - part.begin));
     }
     return SS_OK;
+}
+
+/* ---- parts of a text --------------------------------------------------------------------------- */
+
+/* The end of the part of text[0 .. length - 1] that starts at `begin`: behind `part_least` bytes the first
+ * place where cutting changes no id, else the end of the text. Where it may be cut at all (build.c) that is
+ *  - before a space that follows another kind of character: no piece goes on with a space, and the last
+ *    piece before it looks for nothing behind its own kind;
+ *  - after a single new line between two characters that are no white space: whether a piece of its own or
+ *    the end of the piece before, it is the same with and without what follows. */
+static size_t part_end(const ss_tokenizer *tokenizer, const char *text, size_t begin, size_t length) {
+    if (length - begin <= tokenizer->part_least) return length;
+    size_t at = begin + tokenizer->part_least, next;
+    while (at < length && ((unsigned char)text[at] & 0xC0) == 0x80) at++; /* the rest of a character */
+    bool line_ended = false, was_space = true;
+    for (; at < length && at - begin <= SS_TEXT_LIMIT; at = next) { /* farther than that is refused */
+        uint32_t character;
+        bool valid;
+        next = at + ss_utf8_read(text + at, length - at, &character, &valid);
+        const bool space = ss_in_class(ss_class_space, character);
+        if ((character == ' ' && !was_space) || (line_ended && !space)) return at;
+        line_ended = character == '\n' && !was_space;
+        was_space = space;
+    }
+    return at;
 }
 
 /* Replace *text by a repaired copy when its UTF-8 is broken. */
@@ -122,6 +147,27 @@ static ss_status repair(encoder *e, const char **text, size_t *length) {
     return SS_OK;
 }
 
+static ss_status encode_part(encoder *e, const char *text, size_t length) {
+    if (length > SS_TEXT_LIMIT)
+        return ss_fail(
+            e->error, SS_E_VALUE, "text",
+            "more than %zu bytes would have to be tokenized as one piece: shorten the text, break it "
+            "into lines, or give token ids with --tokens FILE",
+            SS_TEXT_LIMIT);
+    SS_TRY(repair(e, &text, &length));
+    return encode_text(e, text, length);
+}
+
+/* The ids of a text part by part, until there are more than `most`. */
+static ss_status encode_parts(encoder *e, const char *text, size_t length, size_t most) {
+    SS_TRY(ss_matcher_create(e->tokenizer->memory, &e->split.matcher, e->error));
+    for (size_t begin = 0, end; begin < length && e->ids.count <= most; begin = end) {
+        end = part_end(e->tokenizer, text, begin, length);
+        SS_TRY(encode_part(e, text + begin, end - begin));
+    }
+    return SS_OK;
+}
+
 static bool contains(const ss_ids *ids, uint32_t id) {
     for (size_t i = 0; i < ids->count; i++) {
         if (ids->items[i] == id) return true;
@@ -130,17 +176,13 @@ static bool contains(const ss_ids *ids, uint32_t id) {
 }
 
 ss_status ss_tokenizer_encode(const ss_tokenizer *tokenizer, const char *text, size_t length, unsigned flags,
-                              ss_encoding *encoding, ss_error *error) {
+                              size_t most, ss_encoding *encoding, ss_error *error) {
     static const ss_ids none = {.count = 0};
     bool add = flags & SS_ENCODE_ADD_SPECIAL;
     const ss_ids *before = add ? &tokenizer->before : &none, *after = add ? &tokenizer->after : &none;
-    if (length > SS_TEXT_LIMIT)
-        return ss_fail(error, SS_E_VALUE, "text",
-                       "%zu bytes are more than one call takes (%zu); cut the text", length, SS_TEXT_LIMIT);
     encoder e = begin_encoding(tokenizer, flags, error);
-    ss_status status = repair(&e, &text, &length);
-    if (!status) status = add_all(&e, before);
-    if (!status && length) status = encode_text(&e, text, length);
+    ss_status status = add_all(&e, before);
+    if (!status) status = encode_parts(&e, text, length, most);
     bool doubled = e.ids.count > before->count && contains(before, e.ids.items[before->count]);
     if (!status) status = add_all(&e, after);
     end_encoding(&e);
@@ -148,8 +190,10 @@ ss_status ss_tokenizer_encode(const ss_tokenizer *tokenizer, const char *text, s
         ss_free(tokenizer->memory, e.ids.items);
         return status;
     }
+    const bool more = e.ids.count > most;
     *encoding = (ss_encoding){.ids = e.ids.items,
-                              .count = e.ids.count,
+                              .count = more ? most : e.ids.count,
+                              .more = more,
                               .added_before = before->count,
                               .added_after = after->count,
                               .double_bos = doubled,

@@ -5,7 +5,8 @@
  *     ss_tokenizer *tokenizer = NULL;
  *     ss_encoding tokens = {0};
  *     SS_TRY(ss_tokenizer_open_folder(memory, "models/gpt2", &tokenizer, error));
- *     ss_status status = ss_tokenizer_encode(tokenizer, text, length, SS_ENCODE_DEFAULT, &tokens, error);
+ *     ss_status status = ss_tokenizer_encode(tokenizer, text, length, SS_ENCODE_DEFAULT, SS_ALL_TOKENS,
+ * &tokens, error);
  *     ... tokens.ids[0 .. tokens.count - 1] ...
  *     ss_encoding_free(&tokens);
  *     ss_tokenizer_free(tokenizer);
@@ -87,19 +88,25 @@ typedef struct ss_encoding {
     size_t count;
     size_t added_before,
         added_after; /* how many of the ids SS_ENCODE_ADD_SPECIAL put around the text's own */
+    bool more;       /* the text has more ids than were wanted: ids are the first of them */
     bool double_bos; /* a BOS (or [CLS]) was added and the text's own first token is one too: warn the user */
     size_t dropped;  /* bytes of text that the vocabulary has no token for, not even an unknown one: they have
                         no id */
     const ss_allocator *memory;
 } ss_encoding;
 
-#define SS_TEXT_LIMIT ((size_t)128 << 20) /* bytes of one text */
+#define SS_ALL_TOKENS SIZE_MAX
 
-/* The ids of `length` bytes of text. Broken UTF-8 is read as Python's bytes.decode("utf-8", errors="replace")
- * reads it; NUL is a character like any other. SS_E_VALUE when the text is longer than SS_TEXT_LIMIT, or when
- * a piece has no id and the vocabulary no unknown token; SS_E_MEMORY. Release with ss_encoding_free. */
+/* Bytes of a text that must be read as a whole: one without a space or a new line between words, or any text
+ * of a tokenizer whose pattern is not known to end words there. */
+#define SS_TEXT_LIMIT ((size_t)2 << 20)
+
+/* The first `most` ids of `length` bytes of text with what is added around it; a text is read no further than
+ * they need. Broken UTF-8 is read as Python's bytes.decode("utf-8", errors="replace") reads it; NUL is a
+ * character like any other. SS_E_VALUE when more than SS_TEXT_LIMIT bytes must be read as a whole;
+ * SS_E_MEMORY. Release with ss_encoding_free. */
 ss_status ss_tokenizer_encode(const ss_tokenizer *tokenizer, const char *text, size_t length, unsigned flags,
-                              ss_encoding *encoding, ss_error *error);
+                              size_t most, ss_encoding *encoding, ss_error *error);
 void ss_encoding_free(ss_encoding *encoding);
 
 /* One more than the largest id; ids inside may be unused. */

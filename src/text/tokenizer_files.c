@@ -130,7 +130,6 @@ static ss_status load_options(const char *where, const json_t *config, ss_bert_o
 
 static ss_status load_bert(ss_tokenizer *tokenizer, const char *where, ss_string_view vocabulary,
                            const json_t *config, ss_error *error) {
-    static const char *const usual[] = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"};
     ss_bert_options options;
     SS_TRY(load_options(where, config, &options, error));
     SS_TRY(ss_build_bert_normalizer(tokenizer, where, options, error));
@@ -141,15 +140,10 @@ static ss_status load_bert(ss_tokenizer *tokenizer, const char *where, ss_string
         SS_TRY(ss_vocabulary_add(&tokenizer->vocabulary, where, line.bytes, line.length, id, error));
     }
     SS_TRY(load_added_decoder(tokenizer, where, config, error));
-    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
-        SS_TRY(ss_build_special(tokenizer, where, usual[i], error));
     SS_TRY(ss_build_config(tokenizer, where, config, error));
     const char *unknown = ss_config_token(config, "unk_token");
     SS_TRY(ss_build_wordpiece(tokenizer, where, unknown ? unknown : "[UNK]", "##", 100, error));
-    ss_special_ids *ids = &tokenizer->specials;
-    if (ids->cls == SS_NO_TOKEN) ids->cls = ss_tokenizer_find(tokenizer, "[CLS]", 5);
-    if (ids->sep == SS_NO_TOKEN) ids->sep = ss_tokenizer_find(tokenizer, "[SEP]", 5);
-    return ss_build_bert_template(tokenizer, error);
+    return ss_build_bert_specials(tokenizer, where, true, true, error);
 }
 
 ss_status ss_tokenizer_from_vocabulary(const ss_allocator *memory, const char *name,

@@ -8,13 +8,6 @@
 /* Kinds of tokens in tokenizer.ggml.token_type. */
 enum { GGUF_UNKNOWN = 2, GGUF_CONTROL = 3, GGUF_USER_DEFINED = 4 };
 
-#define LLAMA3_PATTERN                                                                                       \
-    "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|" \
-    "\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
-#define QWEN2_PATTERN                                                                                        \
-    "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|"      \
-    "\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
-
 /* What tokenizer.ggml.pre stands for: the pre-tokenizer of the model family's tokenizer.json. Files without
  * the key are older than it, from when GPT-2's was the only one. */
 static const struct pre {
@@ -29,8 +22,8 @@ static const struct pre {
     {.name = "smollm", .pattern = SS_PATTERN_GPT2, .digits = true},
     {.name = "starcoder", .pattern = SS_PATTERN_GPT2, .digits = true},
     {.name = "refact", .pattern = SS_PATTERN_GPT2, .digits = true},
-    {.name = "llama-bpe", .pattern = LLAMA3_PATTERN, .ignore_merges = true, .add_bos = true},
-    {.name = "qwen2", .pattern = QWEN2_PATTERN, .nfc = true},
+    {.name = "llama-bpe", .pattern = SS_PATTERN_LLAMA3, .ignore_merges = true, .add_bos = true},
+    {.name = "qwen2", .pattern = SS_PATTERN_QWEN2, .nfc = true},
 };
 
 static bool equals(ss_string_view view, const char *text) {
@@ -145,23 +138,17 @@ static bool has_capitals(const ss_gguf_tokenizer *source) {
 
 static ss_status load_bert(ss_tokenizer *tokenizer, const char *where, const ss_gguf_tokenizer *source,
                            ss_error *error) {
-    static const char *const usual[] = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"};
     bool lower = !has_capitals(source);
     ss_bert_options options = {.clean = true, .ideographs = true, .strip_accents = lower, .lower = lower};
     SS_TRY(ss_build_bert_normalizer(tokenizer, where, options, error));
     SS_TRY(ss_build_bert_splitter(tokenizer, where, error));
     SS_TRY(load_pieces(tokenizer, where, source, error));
     SS_TRY(load_added(tokenizer, where, source, error));
-    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
-        SS_TRY(ss_build_special(tokenizer, where, usual[i], error));
     SS_TRY(ss_build_wordpiece(tokenizer, where, "[UNK]", "##", 100, error));
     ss_special_ids *ids = &tokenizer->specials;
     if (ids->cls == SS_NO_TOKEN) ids->cls = source->bos;
-    if (ids->cls == SS_NO_TOKEN) ids->cls = ss_tokenizer_find(tokenizer, "[CLS]", 5);
     if (ids->sep == SS_NO_TOKEN) ids->sep = source->eos;
-    if (ids->sep == SS_NO_TOKEN) ids->sep = ss_tokenizer_find(tokenizer, "[SEP]", 5);
-    SS_TRY(add_around(source->add_bos, true, ids->cls, &tokenizer->before, error));
-    return add_around(source->add_eos, true, ids->sep, &tokenizer->after, error);
+    return ss_build_bert_specials(tokenizer, where, source->add_bos != 0, source->add_eos != 0, error);
 }
 
 /* ---- both -------------------------------------------------------------------------------------- */

@@ -22,11 +22,12 @@ void ss_vocabulary_free(ss_vocabulary *vocabulary) {
     ss_arena_free(&vocabulary->arena);
 }
 
-/* FNV-1a, mixed */
-static uint64_t hash_bytes(const char *bytes, size_t length) {
-    uint64_t hash = 0xCBF29CE484222325u;
+#define HASH_START 0xCBF29CE484222325u
+
+/* FNV-1a, from the hash of the bytes before */
+static uint64_t hash_more(uint64_t hash, const char *bytes, size_t length) {
     for (size_t i = 0; i < length; i++) hash = (hash ^ (unsigned char)bytes[i]) * 0x100000001B3u;
-    return ss_mix(hash);
+    return hash;
 }
 
 /* An empty piece may come as NULL, which memcmp does not take. */
@@ -34,11 +35,15 @@ static bool holds(const slot *s, const char *bytes, size_t length) {
     return s->length == length && (length == 0 || memcmp(s->bytes, bytes, length) == 0);
 }
 
-/* The slot that holds the piece, or the free one where it belongs. */
-static slot *locate(slot *slots, size_t count, const char *bytes, size_t length) {
-    size_t at = (size_t)hash_bytes(bytes, length) & (count - 1);
+/* The slot that holds the piece, whose hash is known, or the free one where it belongs. */
+static slot *locate_hashed(slot *slots, size_t count, uint64_t hash, const char *bytes, size_t length) {
+    size_t at = (size_t)ss_mix(hash) & (count - 1);
     while (slots[at].bytes && !holds(&slots[at], bytes, length)) at = (at + 1) & (count - 1);
     return &slots[at];
+}
+
+static slot *locate(slot *slots, size_t count, const char *bytes, size_t length) {
+    return locate_hashed(slots, count, hash_more(HASH_START, bytes, length), bytes, length);
 }
 
 static bool grow_slots(ss_vocabulary *vocabulary) {
@@ -89,4 +94,21 @@ uint32_t ss_vocabulary_find(const ss_vocabulary *vocabulary, const char *piece, 
     if (!vocabulary->slot_count || length > vocabulary->longest) return SS_NO_TOKEN;
     const slot *place = locate(vocabulary->slots, vocabulary->slot_count, piece, length);
     return place->bytes ? place->id : SS_NO_TOKEN;
+}
+
+uint32_t ss_vocabulary_longest(const ss_vocabulary *vocabulary, const char *text, size_t length, size_t least,
+                               size_t *taken) {
+    const size_t end = length < vocabulary->longest ? length : vocabulary->longest;
+    uint32_t id = SS_NO_TOKEN;
+    if (least >= end) return id;
+    uint64_t hash = hash_more(HASH_START, text, least);
+    for (size_t i = least; i < end; i++) {
+        hash = hash_more(hash, text + i, 1);
+        if (i + 1 < length && ((unsigned char)text[i + 1] & 0xC0) == 0x80) continue; /* inside a character */
+        const slot *place = locate_hashed(vocabulary->slots, vocabulary->slot_count, hash, text, i + 1);
+        if (!place->bytes) continue;
+        id = place->id;
+        *taken = i + 1;
+    }
+    return id;
 }

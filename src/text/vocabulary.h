@@ -27,6 +27,12 @@ ss_status ss_vocabulary_add(ss_vocabulary *vocabulary, const char *where, const 
 /* The id of a piece, or SS_NO_TOKEN. */
 uint32_t ss_vocabulary_find(const ss_vocabulary *vocabulary, const char *piece, size_t length);
 
+/* The id of the longest piece that a text of valid UTF-8 starts with: it ends with a character of the text
+ * and is longer than `least` bytes; *taken is its length. SS_NO_TOKEN, and *taken as it was, when there is
+ * none. One look-up a character. */
+uint32_t ss_vocabulary_longest(const ss_vocabulary *vocabulary, const char *text, size_t length, size_t least,
+                               size_t *taken);
+
 /* Mix the bits of a hash so that its low ones depend on all. */
 static inline uint64_t ss_mix(uint64_t value) {
     value ^= value >> 32;

@@ -6,6 +6,8 @@
 
 #include "text/bpe.h"
 
+enum { SS_WORD_LIMIT = 1000 }; /* of longest_word: a word of n characters takes up to n x n look-ups */
+
 typedef struct ss_wordpiece {
     const ss_vocabulary *vocabulary;
     uint32_t unknown;

@@ -59,7 +59,7 @@ U8, U32, F32, BOOL, STRING, ARRAY, U64 = 0, 4, 6, 7, 8, 9, 10
 
 
 def gguf_string(text):
-    return struct.pack("<Q", len(text)) + text.encode()
+    return struct.pack("<Q", len(text.encode())) + text.encode()
 
 
 def key(name, kind, value):
@@ -104,6 +104,37 @@ def gguf_seeds():
     for alignment in (0, 3, 1 << 31):
         write("gguf", f"alignment_{alignment}", gguf([key("general.alignment", U32, struct.pack("<I", alignment))]))
     write("gguf", "key_count_2_60", gguf(key_count=1 << 60))
+
+
+# ---- tokenizers in GGUF files --------------------------------------------------------------------
+
+
+def tokenizer_key(name, kind, value):
+    return key("tokenizer.ggml." + name, kind, value)
+
+
+def strings(*texts):
+    return array(STRING, len(texts), b"".join(map(gguf_string, texts)))
+
+
+def tokenizer_gguf_seeds():
+    bpe = [
+        tokenizer_key("model", STRING, gguf_string("gpt2")),
+        tokenizer_key("tokens", ARRAY, strings("a", "b", "ab", "\u0120", "\u0120a", "\u010a", "<|endoftext|>", "<x>")),
+        tokenizer_key("merges", ARRAY, strings("a b", "\u0120 a")),
+        tokenizer_key("token_type", ARRAY, array(U32, 8, struct.pack("<8I", 1, 1, 1, 1, 1, 1, 3, 4))),
+        tokenizer_key("bos_token_id", U32, struct.pack("<I", 6)),
+        tokenizer_key("add_bos_token", BOOL, b"\1"),
+    ]
+    for pre in ("smollm", "llama-bpe", "qwen2"):
+        write("tokenizer_gguf", pre, gguf(bpe + [tokenizer_key("pre", STRING, gguf_string(pre))]))
+    write("tokenizer_gguf", "bert", gguf([
+        tokenizer_key("model", STRING, gguf_string("bert")),
+        tokenizer_key("tokens", ARRAY, strings("[PAD]", "[UNK]", "[CLS]", "[SEP]", "\u2581caf", "e", "\u2581a", "\u2581the")),
+        tokenizer_key("seperator_token_id", U32, struct.pack("<I", 3)),
+        tokenizer_key("add_eos_token", BOOL, b"\0"),
+    ]))
+    write("tokenizer_gguf", "types_short", gguf(bpe[:3] + [tokenizer_key("token_type", ARRAY, array(U32, 1, bytes(4)))]))
 
 
 # ---- configurations of models --------------------------------------------------------------------
@@ -189,5 +220,5 @@ def csv_seeds():
 
 
 if __name__ == "__main__":
-    for make in (json_seeds, safetensors_seeds, gguf_seeds, config_seeds, npy_seeds, csv_seeds):
+    for make in (json_seeds, safetensors_seeds, gguf_seeds, tokenizer_gguf_seeds, config_seeds, npy_seeds, csv_seeds):
         make()

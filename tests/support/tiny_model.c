@@ -366,3 +366,11 @@ tiny_model *tiny_bert(ss_naming naming) {
     set_kind(model, "bert.attention.causal", 'b', 0);
     return model;
 }
+
+tiny_model *tiny_of_rows(const char *config, const tiny_row *rows, size_t count) {
+    tiny_model *model = calloc(1, sizeof *model);
+    if (!model) abort();
+    snprintf(model->config, sizeof model->config, "%s", config);
+    for (size_t i = 0; i < count; i++) tiny_add(model, rows[i].name, rows[i].rows, rows[i].columns);
+    return model;
+}

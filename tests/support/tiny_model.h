@@ -45,6 +45,14 @@ tiny_model *tiny_llama(ss_naming naming);
 tiny_model *tiny_bert(ss_naming naming);
 void tiny_free(tiny_model *model);
 
+typedef struct tiny_row {
+    const char *name;
+    size_t rows, columns; /* as tiny_add takes them */
+} tiny_row;
+
+/* A model of other tensors than the ready ones. */
+tiny_model *tiny_of_rows(const char *config, const tiny_row *rows, size_t count);
+
 /* Add a tensor [rows][columns], or [columns] when rows is 0; its values count up from 100 x its number,
  * from 1. */
 tiny_tensor *tiny_add(tiny_model *model, const char *name, size_t rows, size_t columns);

@@ -206,7 +206,7 @@ static void only_the_first_tokens_are_read_when_asked(void **state) {
     ss_result *result = NULL;
     assert_int_equal(ss_inspect(model, &cut, &options, &result, NULL, NULL), SS_OK);
     assert_true(number_at(result->root, "input.tokens") == 5);
-    assert_true(number_at(result->root, "input.tokens_given") == TOKENS);
+    assert_true(json_is_true(json_object_get(json_object_get(result->root, "input"), "cut")));
     assert_true(ss_result_has_finding(result, "cut"));
     ss_result_free(result);
     ss_model_free(model);

@@ -9,6 +9,7 @@
 #include "text/wordpiece.h"
 
 #include <string.h>
+#include <time.h>
 
 enum { UNKNOWN, A, AB, MORE_B, MORE_BC, ACCENT, MORE_ACCENT, PIECES };
 
@@ -58,12 +59,40 @@ static void characters_are_never_cut(void **state) {
            (uint32_t[]){AB, MORE_ACCENT, MORE_ACCENT, MORE_B, MORE_ACCENT, MORE_ACCENT, MORE_B}, 7);
 }
 
+/* A piece as long as a word may be, of which every place of the words starts like one: hashing each of its
+ * beginnings anew would take 10,000,000,000 steps. */
+static void the_longest_words_take_one_look_up_a_character(void **state) {
+    (void)state;
+    enum { WORDS = 60 };
+    static char word[SS_WORD_LIMIT + 1], piece[SS_WORD_LIMIT + 3] = "##";
+    memset(word, 'a', SS_WORD_LIMIT);
+    memset(piece + 2, 'a', SS_WORD_LIMIT - 1);
+    piece[SS_WORD_LIMIT] = 'b';
+    const char *const hostile[] = {"[UNK]", "a", "##a", piece};
+    ss_vocabulary vocabulary = ss_vocabulary_make(NULL, 4);
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(ss_vocabulary_add(&vocabulary, "test", hostile[i], strlen(hostile[i]), i, NULL),
+                         SS_OK);
+    ss_wordpiece model = {&vocabulary, 0, {"##", 2}, SS_WORD_LIMIT};
+    ss_bytes work = {.memory = NULL};
+    ss_ids ids = {.memory = NULL};
+    const clock_t start = clock();
+    for (size_t i = 0; i < WORDS; i++)
+        assert_int_equal(ss_wordpiece_encode(&model, &work, word, SS_WORD_LIMIT, &ids, NULL), SS_OK);
+    assert_true(clock() - start < 3 * CLOCKS_PER_SEC);
+    assert_int_equal(ids.count, WORDS * SS_WORD_LIMIT);
+    ss_free(NULL, ids.items);
+    ss_bytes_free(&work);
+    ss_vocabulary_free(&vocabulary);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_longest_piece_is_taken_first),
         cmocka_unit_test(a_word_that_cannot_be_spelled_is_unknown_as_a_whole),
         cmocka_unit_test(the_limit_counts_characters),
         cmocka_unit_test(characters_are_never_cut),
+        cmocka_unit_test(the_longest_words_take_one_look_up_a_character),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
