@@ -1,5 +1,5 @@
 /* The softmax kernel: one pass for the maximum, one for exp and the sum. Its plain twin is in
- * tests/support. Relies on: math/simd, SLEEF's exp. */
+ * tests/support. Relies on: math/simd_exp. */
 #include "math/simd_exp.h"
 #include "math/softmax.h"
 

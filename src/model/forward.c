@@ -9,7 +9,7 @@
 #include "nn/embedding.h"
 
 enum {
-    FFN_TOKENS = 512,                /* the feed-forward layer runs in parts of this many tokens */
+    FFN_TOKENS = 1024,               /* the feed-forward layer runs in parts of this many tokens */
     LOGIT_FLOATS = 12 * 1024 * 1024, /* logits of a part: 48 MB */
     LOGIT_ROWS = 64                  /* a part has a multiple of these, if it has as many */
 };

@@ -1,4 +1,4 @@
-/* One row of an activation, multiplied by `up` where that is not NULL. Relies on: SLEEF's exp, tanh, erf. */
+/* One row of an activation, multiplied by `up` where that is not NULL. Relies on: math/simd_exp. */
 #include "nn/activation.h"
 
 #include "math/simd_exp.h"

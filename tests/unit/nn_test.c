@@ -9,8 +9,10 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
+#include "math/softmax.h"
 #include "support/nn_ref.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -122,6 +124,60 @@ static void a_nan_passes_through_every_activation(void **state) {
             ss_activate(&(ss_compute){1, isa, SS_DTYPE_F32}, (ss_activation)activation, &x, 1, 1);
             assert_true(isnan(x));
         }
+    }
+}
+
+static void silu_at_the_ends_of_exp(void **state) {
+    (void)state;
+    static const float x[] = {-INFINITY, -1e30f, -120, -89, -80, 89, 200, 1e30f, INFINITY};
+    FOR_EACH_LEVEL(isa)
+    for (size_t i = 0; i < sizeof x / sizeof *x; i++) {
+        float y = x[i];
+        ss_activate(&(ss_compute){1, isa, SS_DTYPE_F32}, SS_SILU, &y, 1, 1);
+        if (x[i] > 0)
+            assert_true(y == x[i]);
+        else if (isinf(x[i]))
+            assert_true(isnan(y)); /* minus infinity times nothing */
+        else
+            assert_true(y <= 0 && y >= -2e-33f);
+    }
+}
+
+/* ---- softmax ---------------------------------------------------------------------------------- */
+
+/* Scores below 0 beside one of 0: weights are exp of them. */
+static void weights_are_exp_to_a_unit_in_the_last_place(void **state) {
+    (void)state;
+    enum { N = 50000 };
+    float *scores = malloc(N * sizeof *scores), *weights = malloc(N * sizeof *weights), max;
+    for (size_t i = 0; i < N; i++) scores[i] = -103.9f * (float)i / N;
+    FOR_EACH_LEVEL(isa) {
+        double total = ss_softmax_row(isa, scores, N, weights, &max), sum = 0;
+        assert_true(max == 0 && weights[0] == 1);
+        for (size_t i = 0; i < N; i++) {
+            double right = exp((double)scores[i]);
+            int exponent;
+            frexp(right, &exponent);
+            sum += weights[i];
+            if (right >= FLT_MIN)
+                assert_true(fabs(weights[i] - right) <= 1.1 * ldexp(1, exponent - FLT_MANT_DIG));
+            else
+                assert_true(weights[i] >= 0 && weights[i] <= FLT_MIN);
+        }
+        assert_true(fabs(total - sum) <= 1e-12 * sum);
+    }
+    free(scores), free(weights);
+}
+
+static void softmax_of_scores_at_the_ends(void **state) {
+    (void)state;
+    FOR_EACH_LEVEL(isa) {
+        float scores[] = {-INFINITY, 3e38f, -3e38f, 3e38f, 2.9e38f}, weights[5], max;
+        assert_true(ss_softmax_row(isa, scores + 1, 4, weights, &max) == 2);
+        assert_true(max == 3e38f && weights[0] == 1 && weights[1] == 0 && weights[2] == 1 && weights[3] == 0);
+        scores[2] = NAN;
+        ss_softmax_row(isa, scores + 1, 4, weights, &max);
+        assert_true(isnan(max));
     }
 }
 
@@ -422,6 +478,9 @@ int main(void) {
         cmocka_unit_test(activations_equal_the_plain_ones),
         cmocka_unit_test(gelu_forms_differ_as_they_should),
         cmocka_unit_test(a_nan_passes_through_every_activation),
+        cmocka_unit_test(silu_at_the_ends_of_exp),
+        cmocka_unit_test(weights_are_exp_to_a_unit_in_the_last_place),
+        cmocka_unit_test(softmax_of_scores_at_the_ends),
         cmocka_unit_test(rotary_layouts_of_the_field),
         cmocka_unit_test(rotary_turns_every_head_and_leaves_the_rest),
         cmocka_unit_test(llama3_scaling_stretches_long_waves_only),
