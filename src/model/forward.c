@@ -339,6 +339,7 @@ static bool allocate(runner *r) {
     size_t attention_bytes;
     if (ss_attention_workspace(compute, &shape, &attention_bytes))
         r->attention_space = ss_alloc(r->model->memory, attention_bytes, 1);
+    if (r->attention_space) ss_prefer_large_pages(r->attention_space, attention_bytes);
     size_t widest = larger(c->width, mixed);
     size_t linear_bytes = larger(ss_linear_scratch(compute, tokens, widest),
                                  ss_linear_scratch(compute, r->ffn_rows, c->ffn_width));
