@@ -300,6 +300,15 @@ static void note_turn(void *context, const ss_row_block *block) {
         assert_int_equal(s->checked[block->head][block->first_query + r], 1);
 }
 
+/* Attention with a workspace of just its size. */
+static void attend(const ss_compute *compute, const ss_attention *a) {
+    size_t bytes;
+    assert_true(ss_attention_workspace(compute, a, &bytes));
+    void *workspace = ss_alloc(NULL, bytes, 1);
+    assert_int_equal(ss_attention_forward(compute, a, workspace, NULL), SS_OK);
+    ss_free(NULL, workspace);
+}
+
 static void run_case(const attention_case *c, ss_isa isa, int workers) {
     const size_t stride = (c->heads + 2 * c->kv_heads) * c->width + 3,
                  square = c->heads * c->tokens * c->tokens;
@@ -331,14 +340,10 @@ static void run_case(const attention_case *c, ss_isa isa, int workers) {
                             .rows_context = &s};
     for (size_t h = 0; h < c->heads; h++) s.left[h] = c->tokens;
     const ss_compute compute = {workers, isa, SS_DTYPE_F32};
-    size_t bytes;
-    assert_true(ss_attention_workspace(&compute, &a, &bytes));
-    void *workspace = ss_alloc(NULL, bytes, 1);
     ref_attention(&a, scores, weights, right);
-    assert_int_equal(ss_attention_forward(&compute, &a, workspace, NULL), SS_OK);
+    attend(&compute, &a);
     for (size_t i = 0; i < c->tokens * c->heads * c->width; i++) close_to(mix[i], right[i], 1e-5);
     for (size_t h = 0; h < c->heads; h++) assert_int_equal(s.left[h], 0);
-    ss_free(NULL, workspace);
     free(qkv), free(mix), free(max), free(total), free(scores), free(weights), free(right);
 }
 
@@ -376,12 +381,7 @@ static copied small_attention(ss_attention a, const float *qkv) {
     a.stride = (a.heads + 2 * a.kv_heads) * a.head_width;
     a.q = qkv, a.k = qkv + a.heads * a.head_width, a.v = a.k + a.kv_heads * a.head_width;
     a.mix = mix, a.max = max, a.total = total, a.rows = copy_block, a.rows_context = &c;
-    const ss_compute compute = {1, ss_isa_best(), SS_DTYPE_F32};
-    size_t bytes;
-    assert_true(ss_attention_workspace(&compute, &a, &bytes));
-    void *workspace = ss_alloc(NULL, bytes, 1);
-    assert_int_equal(ss_attention_forward(&compute, &a, workspace, NULL), SS_OK);
-    ss_free(NULL, workspace);
+    attend(&(ss_compute){1, ss_isa_best(), SS_DTYPE_F32}, &a);
     return c;
 }
 
@@ -392,12 +392,7 @@ static void mix_around(ss_attention a, size_t token, float value, float *mix) {
     for (size_t t = 0; t < 6; t++) qkv[t][4] = qkv[t][5] = t == token ? value : 1;
     a.tokens = 6, a.heads = a.kv_heads = 1, a.head_width = 2, a.scale = 1, a.stride = 6;
     a.q = qkv[0], a.k = qkv[0] + 2, a.v = qkv[0] + 4, a.mix = mix, a.max = max, a.total = total;
-    const ss_compute compute = {1, ss_isa_best(), SS_DTYPE_F32};
-    size_t bytes;
-    assert_true(ss_attention_workspace(&compute, &a, &bytes));
-    void *workspace = ss_alloc(NULL, bytes, 1);
-    assert_int_equal(ss_attention_forward(&compute, &a, workspace, NULL), SS_OK);
-    ss_free(NULL, workspace);
+    attend(&(ss_compute){1, ss_isa_best(), SS_DTYPE_F32}, &a);
 }
 
 /* All six share a block, and there 0 times NaN would be NaN. */
