@@ -27,15 +27,8 @@ void *ss_alloc_zero(const ss_allocator *memory, size_t count, size_t size) {
     return block;
 }
 
-void ss_free(const ss_allocator *memory, void *block) {
-    if (!block) return;
-    if (memory)
-        memory->free(memory->context, block);
-    else
-        free(block);
-}
-
-void ss_prefer_large_pages(void *block, size_t bytes) {
+/* A hint: it may be refused, and nothing is lost. */
+static void prefer_large_pages(void *block, size_t bytes) {
 #if defined(MADV_HUGEPAGE)
     const uintptr_t page = 4096, large = (uintptr_t)2 << 20;
     const uintptr_t begin = ((uintptr_t)block + page - 1) / page * page;
@@ -45,6 +38,20 @@ void ss_prefer_large_pages(void *block, size_t bytes) {
     (void)block;
     (void)bytes;
 #endif
+}
+
+void *ss_alloc_large(const ss_allocator *memory, size_t count, size_t size) {
+    void *block = ss_alloc(memory, count, size);
+    if (block) prefer_large_pages(block, count * size);
+    return block;
+}
+
+void ss_free(const ss_allocator *memory, void *block) {
+    if (!block) return;
+    if (memory)
+        memory->free(memory->context, block);
+    else
+        free(block);
 }
 
 bool ss_grow(const ss_allocator *memory, void *items, size_t *capacity, size_t needed, size_t size) {

@@ -27,13 +27,12 @@ void *ss_alloc(const ss_allocator *memory, size_t count, size_t size);
 /* The same, zeroed. */
 void *ss_alloc_zero(const ss_allocator *memory, size_t count, size_t size);
 
-/* Release a block of ss_alloc; NULL is allowed. */
-void ss_free(const ss_allocator *memory, void *block);
+/* The same as ss_alloc, in large pages where the system has them and the block is of many megabytes: a
+ * thousandth of the page faults, and fewer misses when it is read (weights load in half the time). */
+void *ss_alloc_large(const ss_allocator *memory, size_t count, size_t size);
 
-/* Ask for large pages in a block of many megabytes that is about to be filled: a thousandth of the page
- * faults, and fewer misses when it is read (weights load in half the time). A hint: never fails, small blocks
- * and systems without large pages are left alone. */
-void ss_prefer_large_pages(void *block, size_t bytes);
+/* Release a block of any of these; NULL is allowed. */
+void ss_free(const ss_allocator *memory, void *block);
 
 /* Make room for `needed` items of `size` bytes in *items, which has *capacity; grows by doubling.
  * False, with everything as it was, when memory ran out. */

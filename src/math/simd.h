@@ -132,6 +132,17 @@ static inline vf vf_max(vf a, vf b) {
 #endif
 }
 
+static inline vd vd_max(vd a, vd b) {
+#if defined(__AVX512F__)
+    return (vd)_mm512_max_pd((__m512d)a, (__m512d)b);
+#elif defined(__AVX2__)
+    return (vd)_mm256_max_pd((__m256d)a, (__m256d)b);
+#else
+    vl larger = a > b;
+    return (vd)((larger & (vl)a) | (~larger & (vl)b));
+#endif
+}
+
 static inline vf vf_min(vf a, vf b) {
 #if defined(__AVX512F__)
     return (vf)_mm512_min_ps((__m512)a, (__m512)b);

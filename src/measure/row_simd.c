@@ -42,18 +42,6 @@ static inline void add_half(half *h, vd w, vd shift) {
     h->score += w * shift;
 }
 
-/* The larger; b where a is no number. */
-static inline vd vd_max(vd a, vd b) {
-#if defined(__AVX512F__)
-    return (vd)_mm512_max_pd((__m512d)a, (__m512d)b);
-#elif defined(__AVX2__)
-    return (vd)_mm256_max_pd((__m256d)a, (__m256d)b);
-#else
-    vl larger = a > b;
-    return (vd)((larger & (vl)a) | (~larger & (vl)b));
-#endif
-}
-
 /* Scores less the largest. One that is minus infinity has weight 0; any finite number will do in its place.
  */
 static inline vd shift_from(const float *scores, vd max) {

@@ -286,13 +286,11 @@ ss_status ss_load_weights(ss_model *model, ss_plan *plan, const ss_compute *comp
     if (copies_head) *(bf16 ? &sizes.bf16 : &sizes.f32) += config->vocabulary * config->width;
 
     model->table = plan->table;
-    model->f32_block = ss_alloc(model->memory, sizes.f32, sizeof *model->f32_block);
-    if (bf16) model->bf16_block = ss_alloc(model->memory, sizes.bf16, sizeof *model->bf16_block);
+    model->f32_block = ss_alloc_large(model->memory, sizes.f32, sizeof *model->f32_block);
+    if (bf16) model->bf16_block = ss_alloc_large(model->memory, sizes.bf16, sizeof *model->bf16_block);
     if (!model->f32_block || (bf16 && !model->bf16_block))
         return ss_fail(error, SS_E_MEMORY, "weights", "not enough memory: they take %zu MiB",
                        (sizes.f32 * sizeof(float) + sizes.bf16 * sizeof(uint16_t)) >> 20);
-    ss_prefer_large_pages(model->f32_block, sizes.f32 * sizeof(float));
-    if (bf16) ss_prefer_large_pages(model->bf16_block, sizes.bf16 * sizeof(uint16_t));
     SS_TRY(convert(model, plan, compute, round && !bf16, error));
     SS_TRY(view_weights(model, error));
     if (copies_head) round_head(model, compute, bf16, copy_start);

@@ -10,9 +10,8 @@ static bool allocate(ss_rows_probe *probe) {
     if (!ss_mul_size(rows, probe->tokens, &rows)) return false;
     for (size_t m = 0; m < SS_ROW_MEASURES; m++) {
         size_t size = SS_ROW_TABLE[m].wide ? sizeof(double) : sizeof(float);
-        probe->columns[m] = ss_alloc(probe->memory, rows, size);
+        probe->columns[m] = ss_alloc_large(probe->memory, rows, size);
         if (!probe->columns[m]) return false;
-        ss_prefer_large_pages(probe->columns[m], rows * size);
     }
     probe->workspace_bytes = ss_whole_lines(ss_row_workspace(probe->tokens));
     probe->kinds = ss_alloc_zero(probe->memory, rows, 1);
